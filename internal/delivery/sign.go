@@ -1,0 +1,82 @@
+package delivery
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// SecretPrefix starts every signing secret.
+const SecretPrefix = "whsec_"
+
+const secretBytes = 32
+
+// ErrSecret tells that a signing secret does not have the form that NewSecret gives it.
+var ErrSecret = errors.New("the signing secret is not " + SecretPrefix + " and base64")
+
+// NewSecret makes a signing secret: whsec_ and the base64 of 32 random bytes.
+func NewSecret() string {
+	var key [secretBytes]byte
+	rand.Read(key[:]) // never fails: crypto/rand ends the program instead
+	return SecretPrefix + base64.StdEncoding.EncodeToString(key[:])
+}
+
+// Signatures are the signing header values of one attempt.
+type Signatures struct {
+	Service  string // X-Service-Signature
+	Previous string // X-Service-Signature-Previous; empty outside a rotation
+	Standard string // webhook-signature; two values during a rotation
+}
+
+// Sign signs body for one attempt. previous is the secret that a rotation replaced, empty outside the overlap.
+//
+// The two header families key differently: X-Service-Signature uses the secret as shown, Standard Webhooks the bytes
+// that its base64 part stands for.
+func Sign(deliveryID string, at time.Time, body []byte, secret, previous string) (Signatures, error) {
+	timestamp := strconv.FormatInt(at.Unix(), 10)
+	standard, err := signStandard(deliveryID, timestamp, body, secret)
+	if err != nil {
+		return Signatures{}, err
+	}
+	s := Signatures{Service: signService(body, secret), Standard: standard}
+	if previous == "" {
+		return s, nil
+	}
+	standard, err = signStandard(deliveryID, timestamp, body, previous)
+	if err != nil {
+		return Signatures{}, err
+	}
+	s.Previous = signService(body, previous)
+	s.Standard += " " + standard
+	return s, nil
+}
+
+func signService(body []byte, secret string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write(body)
+	var sum [sha256.Size]byte
+	return "sha256=" + hex.EncodeToString(mac.Sum(sum[:0]))
+}
+
+func signStandard(id, timestamp string, body []byte, secret string) (string, error) {
+	encoded, ok := strings.CutPrefix(secret, SecretPrefix)
+	if !ok {
+		return "", ErrSecret
+	}
+	// The decoder's own error is dropped: it would quote a position in the secret.
+	key, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil || len(key) == 0 {
+		return "", ErrSecret
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(id + "." + timestamp + "."))
+	mac.Write(body)
+	var sum [sha256.Size]byte
+	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(sum[:0])), nil
+}

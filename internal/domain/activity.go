@@ -1,0 +1,48 @@
+package domain
+
+import (
+	"errors"
+	"time"
+)
+
+// MaxFuture is how far ahead of our clock an activity may claim to lie.
+const MaxFuture = 24 * time.Hour
+
+// Check reports every field of an activity that is wrong.
+func (a Activity) Check(now time.Time) error {
+	var c Checks
+	c.Add("id", Identifier(a.ID))
+	if a.AssignmentID < 1 {
+		c.Add("assignmentId", errors.New("must be the id of an assignment"))
+	}
+	switch a.Type {
+	case ActivityStarted:
+	case ActivityProgress:
+		if a.Percent == nil {
+			c.Add("completionPercent", errors.New("is required for progress"))
+		}
+	case ActivityAttemptFinished:
+		if a.Score == nil {
+			c.Add("score", errors.New("is required for attempt_finished"))
+		}
+	default:
+		c.Add("type", errors.New("must be started, progress or attempt_finished"))
+	}
+	if a.OccurredAt.After(now.Add(MaxFuture)) {
+		c.Add("occurredAt", errors.New("must not lie in the future"))
+	}
+	return c.Err()
+}
+
+// ActivityItem is one item of a report: an activity, or why it can't be one. A
+// zero OccurredAt means now.
+type ActivityItem struct {
+	Activity Activity
+	Err      error
+}
+
+// ActivityResult is the answer to one item: the assignment's status, or why not.
+type ActivityResult struct {
+	Status Status
+	Err    error
+}

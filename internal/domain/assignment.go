@@ -1,0 +1,181 @@
+package domain
+
+import (
+	"strings"
+	"time"
+)
+
+// Status is where an assignment stands.
+type Status string
+
+// The statuses, in the order of the contract.
+const (
+	StatusAssigned   Status = "assigned"
+	StatusStarted    Status = "started"
+	StatusCompleted  Status = "completed"
+	StatusFailed     Status = "failed"
+	StatusNeedsRetry Status = "needs_retry"
+)
+
+// Statuses lists every status.
+var Statuses = []Status{StatusAssigned, StatusStarted, StatusCompleted, StatusFailed, StatusNeedsRetry}
+
+// ParseStatus reads a status filter.
+func ParseStatus(s string) (Status, error) {
+	for _, status := range Statuses {
+		if string(status) == s {
+			return status, nil
+		}
+	}
+	return "", Errorf(CodeInvalid, "must be one of assigned, started, completed, failed, needs_retry")
+}
+
+// Category is the status as a person would sort it.
+type Category string
+
+// The categories.
+const (
+	CategoryNotStarted Category = "not_started"
+	CategoryInProgress Category = "in_progress"
+	CategoryCompleted  Category = "completed"
+	CategoryOverdue    Category = "overdue"
+)
+
+// Assignment is a course given to an employee, with what became of it.
+type Assignment struct {
+	CompanyID          int64
+	ID                 int64
+	ExternalID         string
+	EmployeeID         int64
+	EmployeeExternalID string
+	EmployeeEmail      string
+	EmployeeName       string
+	CourseID           int64
+	CourseName         string
+	Rule               CourseRule
+	IsRequired         bool
+	AssignedAt         time.Time
+	Deadline           time.Time
+	// AskedDeadline and AskedRequired are what creation was asked for: a repeated
+	// request is held against them, whatever was changed in the cabinet since.
+	AskedDeadline time.Time
+	AskedRequired bool
+	OverdueAt     *time.Time
+	RevokedAt     *time.Time
+	UpdatedAt     time.Time
+	Progress
+}
+
+// Overdue says whether the deadline has passed uncompleted at now.
+func (a Assignment) Overdue(now time.Time) bool {
+	return a.Status != StatusCompleted && !now.Before(a.Deadline)
+}
+
+// Category sorts the assignment at now.
+func (a Assignment) Category(now time.Time) Category {
+	switch {
+	case a.Status == StatusCompleted:
+		return CategoryCompleted
+	case a.Overdue(now):
+		return CategoryOverdue
+	case a.Status == StatusAssigned:
+		return CategoryNotStarted
+	}
+	return CategoryInProgress
+}
+
+// LastActivity is the latest activity, the assignment itself before any.
+func (a Assignment) LastActivity() time.Time {
+	if a.LastActivityAt != nil {
+		return *a.LastActivityAt
+	}
+	return a.AssignedAt
+}
+
+// AssignmentFilter narrows a list; zero fields do not.
+type AssignmentFilter struct {
+	EmployeeExternalID string
+	Status             Status
+	CourseID           int64
+	UpdatedSince       *time.Time
+}
+
+// NewAssignment is a request to assign a course. Deadline and IsRequired are nil
+// when the caller left them to us.
+type NewAssignment struct {
+	EmployeeExternalID string
+	CourseID           int64
+	ExternalID         string
+	Deadline           *time.Time
+	IsRequired         *bool
+}
+
+// Check reports every field that is wrong.
+func (n NewAssignment) Check() error {
+	var c Checks
+	c.Add("employeeExternalId", ExternalID(n.EmployeeExternalID))
+	c.Add("externalId", ExternalID(n.ExternalID))
+	return c.Err()
+}
+
+// Make builds the assignment that a new request deserves.
+func (n NewAssignment) Make(id int64, e Employee, course Course, now time.Time, defaultDays int) Assignment {
+	a := Assignment{
+		CompanyID: e.CompanyID, ID: id, ExternalID: n.ExternalID,
+		EmployeeID: e.ID, EmployeeExternalID: e.ExternalID, EmployeeEmail: e.Email, EmployeeName: e.Name,
+		CourseID: course.ID, CourseName: course.Name, Rule: course.Rule(),
+		IsRequired: n.IsRequired != nil && *n.IsRequired,
+		AssignedAt: now, UpdatedAt: now, Deadline: now.AddDate(0, 0, defaultDays),
+		Progress: Progress{Status: StatusAssigned},
+	}
+	if n.Deadline != nil {
+		a.Deadline = *n.Deadline
+	}
+	a.AskedDeadline, a.AskedRequired = a.Deadline, a.IsRequired
+	return a
+}
+
+// Repeats holds a repeated request against the assignment that has its
+// externalId: nil when it asks for the same, else a conflict that names what differs.
+func (n NewAssignment) Repeats(a Assignment) error {
+	var differing []string
+	if n.EmployeeExternalID != a.EmployeeExternalID {
+		differing = append(differing, "employeeExternalId")
+	}
+	if n.CourseID != a.CourseID {
+		differing = append(differing, "courseId")
+	}
+	if n.Deadline != nil && !n.Deadline.Equal(a.AskedDeadline) {
+		differing = append(differing, "deadline")
+	}
+	if n.IsRequired != nil && *n.IsRequired != a.AskedRequired {
+		differing = append(differing, "isRequired")
+	}
+	if len(differing) == 0 {
+		return nil
+	}
+	err := Errorf(CodeConflict, "An assignment with the externalId %q exists and differs in %s. Send the same values again, or use another externalId.", n.ExternalID, strings.Join(differing, ", "))
+	for _, f := range differing {
+		err.Fields = append(err.Fields, FieldError{Field: f, Message: "differs from the existing assignment"})
+	}
+	return err
+}
+
+// Answers about assignments that are not there.
+var (
+	ErrAssignmentNotFound     = Errorf(CodeAssignmentNotFound, "There is no such assignment.")
+	ErrAssignmentRevoked      = Errorf(CodeAssignmentRevoked, "This assignment was revoked.")
+	ErrAssignmentWrongCompany = Errorf(CodeWrongCompany, "This assignment belongs to another company than the token.")
+)
+
+// BulkItem is one item of a bulk request: an assignment to make, or why it can't be.
+type BulkItem struct {
+	New NewAssignment
+	Err error
+}
+
+// BulkResult is the answer to one item: the assignment, or why there is none.
+type BulkResult struct {
+	Assignment Assignment
+	Err        error
+}

@@ -1,0 +1,66 @@
+package domain
+
+import (
+	"fmt"
+	"time"
+)
+
+// DefaultDeadlineDays is how long an assignment runs when nobody says otherwise.
+const DefaultDeadlineDays = 30
+
+// Company is a customer: everything a token can see belongs to one.
+type Company struct {
+	ID                  int64
+	Name                string
+	TimeZone            string
+	DefaultDeadlineDays int
+	SuspendedAt         *time.Time
+	CreatedAt           time.Time
+}
+
+// Suspended says whether the company's tokens are refused for now.
+func (c Company) Suspended() bool { return c.SuspendedAt != nil }
+
+// Location gives the company's time zone, UTC when it is unknown here.
+func (c Company) Location() *time.Location {
+	loc, err := time.LoadLocation(c.TimeZone)
+	if err != nil {
+		return time.UTC
+	}
+	return loc
+}
+
+// CheckTimeZone refuses a zone that no clock knows.
+func CheckTimeZone(name string) error {
+	if _, err := time.LoadLocation(name); err != nil || name == "" || name == "Local" {
+		return fmt.Errorf("must be an IANA time zone such as Europe/Riga")
+	}
+	return nil
+}
+
+// NewCompany is what it takes to make one.
+type NewCompany struct {
+	Name       string
+	AdminEmail string
+	TimeZone   string
+}
+
+// Check normalises the input and reports every field that is wrong.
+func (n *NewCompany) Check() error {
+	var c Checks
+	var err error
+	n.Name, err = Name(n.Name)
+	c.Add("name", err)
+	n.AdminEmail, err = Email(n.AdminEmail)
+	c.Add("admin", err)
+	if n.TimeZone == "" {
+		n.TimeZone = "UTC"
+	}
+	c.Add("timeZone", CheckTimeZone(n.TimeZone))
+	return c.Err()
+}
+
+// ErrCompanyNotFound says that no company has this id.
+func ErrCompanyNotFound(id int64) *Error {
+	return Errorf(CodeCompanyNotFound, "There is no company with id %d.", id)
+}

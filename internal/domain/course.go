@@ -1,0 +1,70 @@
+package domain
+
+import "errors"
+
+// Defaults of a course.
+const (
+	DefaultPassMark        = 80_00
+	DefaultAllowedAttempts = 3
+	MaxModules             = 500
+)
+
+// Course is something one can be assigned. A slice is a course cut from another
+// one: ParentID names that one, and the slice belongs to the company that cut it.
+type Course struct {
+	ID              int64
+	OwnerCompanyID  int64 // 0: the platform's own
+	ParentID        int64 // 0: not a slice
+	ExternalID      string
+	Name            string
+	IsAssessment    bool
+	PassMark        Points
+	AllowedAttempts int // 0: unlimited
+	Modules         []string
+}
+
+// CourseRule is the part of a course that decides about attempts.
+type CourseRule struct {
+	IsAssessment    bool
+	PassMark        Points
+	AllowedAttempts int
+}
+
+// Rule gives the part that decides about attempts.
+func (c Course) Rule() CourseRule {
+	return CourseRule{IsAssessment: c.IsAssessment, PassMark: c.PassMark, AllowedAttempts: c.AllowedAttempts}
+}
+
+// Check normalises a new course and reports every field that is wrong.
+func (c *Course) Check() error {
+	var checks Checks
+	var err error
+	c.Name, err = Name(c.Name)
+	checks.Add("name", err)
+	if c.ExternalID != "" {
+		checks.Add("externalId", ExternalID(c.ExternalID))
+	}
+	if c.PassMark < 0 || c.PassMark > FullPoints {
+		checks.Add("passMark", errors.New("must be a number from 0 to 100"))
+	}
+	if c.AllowedAttempts < 0 || c.AllowedAttempts > 1000 {
+		checks.Add("attempts", errors.New("must be from 0 (unlimited) to 1000"))
+	}
+	if len(c.Modules) > MaxModules {
+		checks.Add("modules", errors.New("must be at most 500"))
+	}
+	for i, m := range c.Modules {
+		if c.Modules[i], err = Name(m); err != nil {
+			checks.Add("modules", err)
+			break
+		}
+	}
+	return checks.Err()
+}
+
+// Answers about courses.
+var (
+	ErrCourseNotFound     = Errorf(CodeCourseNotFound, "There is no course with this id. GET /courses lists the courses of the company.")
+	ErrCourseWrongCompany = Errorf(CodeWrongCompany, "This course is not among the courses of the token's company. GET /courses lists them.")
+	ErrCourseIDTaken      = Errorf(CodeExternalIDTaken, "Another course already has this external id.")
+)

@@ -1,0 +1,71 @@
+package domain
+
+import "time"
+
+// DeliveryState is where a delivery stands.
+type DeliveryState string
+
+// The states. A pending delivery that has failed before is shown as retrying.
+const (
+	DeliveryPending   DeliveryState = "pending"
+	DeliveryDelivered DeliveryState = "delivered"
+	DeliveryFailed    DeliveryState = "failed"
+	DeliveryHeld      DeliveryState = "held"
+)
+
+// Delivery is one event on its way to one endpoint.
+type Delivery struct {
+	CompanyID   int64
+	ID          string // UUIDv7, the same on every attempt
+	Seq         int64
+	EndpointID  int64
+	EventID     int64
+	Kind        EventKind
+	ExternalID  string
+	State       DeliveryState
+	Attempts    int
+	RoundStart  int // attempts made before the present round of tries
+	DueAt       time.Time
+	CreatedAt   time.Time
+	FinishedAt  *time.Time
+	StatusCode  int
+	ErrorKind   string
+	RequestedBy string // who asked for the present round; empty for the event itself
+	EndpointURL string
+	Body        []byte
+}
+
+// Attempt is one try at a delivery, as the log keeps it.
+type Attempt struct {
+	CompanyID       int64
+	DeliveryID      string
+	Number          int
+	URL             string
+	StartedAt       time.Time
+	Duration        time.Duration
+	StatusCode      int
+	ErrorKind       string
+	Error           string
+	RequestHeaders  []Header
+	ResponseHeaders []Header
+	ResponseBody    []byte
+	RequestedBy     string
+}
+
+// Header is one HTTP header line.
+type Header struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// DeliveryFilter narrows the delivery log; zero fields do not.
+type DeliveryFilter struct {
+	EndpointID int64
+	State      DeliveryState
+	Kind       EventKind
+	From, To   *time.Time
+	Search     string // an externalId or a delivery id
+}
+
+// ErrDeliveryNotFound says that the company has no such delivery.
+var ErrDeliveryNotFound = Errorf(CodeNotFound, "There is no such delivery. Deliveries are kept for 30 days.")

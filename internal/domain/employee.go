@@ -1,0 +1,193 @@
+package domain
+
+import (
+	"errors"
+	"slices"
+	"time"
+)
+
+// Role is an employee's part in the company. The API only makes employees; the
+// cabinet changes roles.
+type Role string
+
+// The roles.
+const (
+	RoleEmployee Role = "employee"
+	RoleManager  Role = "manager"
+	RoleAdmin    Role = "admin"
+)
+
+// Employee is a person's membership in a company. ExternalID is empty for
+// someone who joined through the cabinet and was not linked yet; LeftAt is set
+// once the person is a former employee.
+type Employee struct {
+	CompanyID  int64
+	ID         int64
+	ExternalID string
+	Email      string
+	Name       string
+	Role       Role
+	Tags       []string
+	JoinedAt   time.Time
+	LeftAt     *time.Time
+}
+
+// Former says whether the employee was offboarded.
+func (e Employee) Former() bool { return e.LeftAt != nil }
+
+// EmployeeFilter narrows a list; empty fields do not.
+type EmployeeFilter struct {
+	ExternalID string
+	Email      string
+	Tag        string
+}
+
+// Provision asks for an employee with this identifier and this address.
+type Provision struct {
+	ExternalID string
+	Email      string
+	Name       string
+}
+
+// Check normalises the input and reports every field that is wrong.
+func (p *Provision) Check() error {
+	var c Checks
+	var err error
+	c.Add("externalId", ExternalID(p.ExternalID))
+	p.Email, err = Email(p.Email)
+	c.Add("email", err)
+	p.Name, err = Name(p.Name)
+	c.Add("name", err)
+	return c.Err()
+}
+
+// ProvisionStatus is what provisioning did.
+type ProvisionStatus string
+
+// The outcomes of provisioning.
+const (
+	ProvisionCreated ProvisionStatus = "created"
+	ProvisionLinked  ProvisionStatus = "linked"
+	ProvisionFound   ProvisionStatus = "found"
+)
+
+// ProvisionState is what the company and the platform know before the call:
+// the live employees that hold the identifier or the address, and the latest
+// former employee with the address.
+type ProvisionState struct {
+	ByExternalID *Employee
+	ByEmail      *Employee
+	Former       *Employee
+}
+
+// ProvisionAct is what must be written to give a provisioning call its answer.
+type ProvisionAct int
+
+// The acts. Join covers both created and linked: which of the two it was is
+// known once the account's insertion tells whether the account was there.
+const (
+	ProvisionNothing ProvisionAct = iota
+	ProvisionSetExternalID
+	ProvisionBringBack
+	ProvisionJoin
+)
+
+// DecideProvision walks the decision table; the first match wins.
+func DecideProvision(in Provision, s ProvisionState) (ProvisionAct, error) {
+	sameEmail := func(e *Employee) bool { return FoldEmail(e.Email) == FoldEmail(in.Email) }
+	switch {
+	case s.ByExternalID != nil && sameEmail(s.ByExternalID):
+		return ProvisionNothing, nil
+	case s.ByExternalID != nil:
+		return 0, Errorf(CodeExternalIDTaken, "Another employee already has the externalId %q, with a different email. Use PATCH /employees/{externalId} to change an address.", in.ExternalID)
+	case s.ByEmail != nil && s.ByEmail.ExternalID != "":
+		return 0, Errorf(CodeEmailTaken, "An employee with this email already has another externalId. Use that externalId, or change one of the two.")
+	case s.ByEmail != nil:
+		return ProvisionSetExternalID, nil
+	case s.Former != nil:
+		return ProvisionBringBack, nil
+	}
+	return ProvisionJoin, nil
+}
+
+// EmployeePatch changes what is not nil. Active false offboards, true brings back.
+type EmployeePatch struct {
+	Name   *string
+	Tags   *[]string
+	Email  *string
+	Active *bool
+}
+
+// Check normalises the input and reports every field that is wrong.
+func (p *EmployeePatch) Check() error {
+	var c Checks
+	if p.Name != nil {
+		name, err := Name(*p.Name)
+		c.Add("name", err)
+		p.Name = &name
+	}
+	if p.Tags != nil {
+		tags, err := Tags(*p.Tags)
+		c.Add("tags", err)
+		p.Tags = &tags
+	}
+	if p.Email != nil {
+		email, err := Email(*p.Email)
+		c.Add("email", err)
+		p.Email = &email
+	}
+	return c.Err()
+}
+
+// Changes says whether the patch would change anything of e besides its membership.
+func (p EmployeePatch) Changes(e Employee) bool {
+	return p.Name != nil && *p.Name != e.Name ||
+		p.Email != nil && *p.Email != e.Email ||
+		p.Tags != nil && !slices.Equal(*p.Tags, e.Tags)
+}
+
+// Apply gives e with the patch's fields; the membership is not touched.
+func (p EmployeePatch) Apply(e Employee) Employee {
+	if p.Name != nil {
+		e.Name = *p.Name
+	}
+	if p.Email != nil {
+		e.Email = *p.Email
+	}
+	if p.Tags != nil {
+		e.Tags = *p.Tags
+	}
+	return e
+}
+
+// EmployeePatched is the outcome of a patch: the employee, or that it was offboarded.
+type EmployeePatched struct {
+	Employee   Employee
+	Offboarded bool
+}
+
+// RemovalReason says why employee.removed was sent.
+type RemovalReason string
+
+// The reasons.
+const (
+	ReasonOffboarded RemovalReason = "offboarded"
+	ReasonDeleted    RemovalReason = "deleted"
+)
+
+// Answers about employees that are not there.
+var (
+	ErrEmployeeNotFound   = Errorf(CodeEmployeeNotFound, "There is no employee with this externalId. Provision the employee first.")
+	ErrEmployeeOffboarded = Errorf(CodeEmployeeOffboarded, "This employee was offboarded. PATCH with active true, or provision the email again, to bring the person back.")
+	ErrEmailTaken         = Errorf(CodeEmailTaken, "Another employee of the company has this email.")
+	ErrExternalIDTaken    = Errorf(CodeExternalIDTaken, "Another employee of the company has this externalId.")
+)
+
+// CheckRole refuses a role that does not exist.
+func CheckRole(r Role) error {
+	switch r {
+	case RoleEmployee, RoleManager, RoleAdmin:
+		return nil
+	}
+	return errors.New("must be employee, manager or admin")
+}

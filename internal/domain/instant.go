@@ -1,0 +1,30 @@
+package domain
+
+import (
+	"errors"
+	"time"
+)
+
+const instantOut = "2006-01-02T15:04:05.999-07:00"
+
+// FormatInstant writes a date-time the way the API shows it: UTC, numeric
+// offset, at most milliseconds.
+func FormatInstant(t time.Time) string { return t.UTC().Format(instantOut) }
+
+// Instant gives t as it is kept: UTC, whole milliseconds.
+func Instant(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+
+var errInstant = errors.New("must be a date-time with a zone, such as 2026-11-14T09:30:00Z or 2026-11-14T12:30:00+03:00")
+
+// ParseInstant reads an RFC 3339 date-time with Z or any offset.
+func ParseInstant(s string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return time.Time{}, errInstant
+	}
+	t = Instant(t)
+	if t.Year() < 1900 || t.Year() > 9999 {
+		return time.Time{}, errors.New("must lie between the years 1900 and 9999")
+	}
+	return t, nil
+}

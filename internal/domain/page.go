@@ -1,0 +1,39 @@
+package domain
+
+import "time"
+
+// Limits of lists.
+const (
+	DefaultLimit = 50
+	MaxLimit     = 500
+)
+
+// Page asks for one page of a list, by number or, when After is set, by cursor.
+type Page struct {
+	Number int
+	Limit  int
+	After  *Cursor
+}
+
+// Cursor is the position of the last record seen. With At it orders by update
+// time; Watermark is the sync watermark of the walk's first page.
+type Cursor struct {
+	ID        int64
+	At        int64 // milliseconds since 1970, 0 when the order is by id
+	Watermark int64
+	Page      int
+}
+
+// AssignmentPage is a page of assignments; Watermark is set when the list was asked
+// for by update time.
+type AssignmentPage struct {
+	Slice[Assignment]
+	Watermark *time.Time
+}
+
+// Slice is one page of a list: the items, the exact total, and whether more follows.
+type Slice[T any] struct {
+	Items []T
+	Total int64
+	More  bool
+}

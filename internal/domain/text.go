@@ -1,0 +1,120 @@
+package domain
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Limits of the text fields, in characters.
+const (
+	MaxExternalID = 255
+	MaxEmail      = 254
+	MinEmail      = 3
+	MaxName       = 255
+	MaxTags       = 50
+	MaxTag        = 64
+)
+
+// ExternalID checks a caller's own identifier. It is kept exactly as given.
+func ExternalID(s string) error {
+	if err := Identifier(s); err != nil {
+		return err
+	}
+	if s == "." || s == ".." {
+		return errors.New("must not be \".\" or \"..\": a path can not carry it")
+	}
+	return nil
+}
+
+// Identifier checks an opaque identifier made elsewhere.
+func Identifier(s string) error {
+	if err := plain(s); err != nil {
+		return err
+	}
+	if s != strings.TrimSpace(s) {
+		return errors.New("must not begin or end with white space")
+	}
+	return length(s, 1, MaxExternalID)
+}
+
+// Email trims an address and checks its form.
+func Email(s string) (string, error) {
+	s = strings.TrimSpace(s)
+	if err := plain(s); err != nil {
+		return "", err
+	}
+	if err := length(s, MinEmail, MaxEmail); err != nil {
+		return "", err
+	}
+	local, host, found := strings.Cut(s, "@")
+	if !found || local == "" || host == "" || strings.Contains(host, "@") ||
+		strings.ContainsAny(s, "<>,;:\"\\()[]") || strings.ContainsFunc(s, unicode.IsSpace) {
+		return "", errors.New("must be a plain e-mail address such as anna@example.com")
+	}
+	return s, nil
+}
+
+// FoldEmail gives the form in which addresses are compared.
+func FoldEmail(s string) string { return strings.ToLower(norm.NFC.String(s)) }
+
+// Name trims and normalises a display name.
+func Name(s string) (string, error) { return label(s, MaxName) }
+
+// Tags trims, normalises and deduplicates, keeping the order of first appearance.
+func Tags(in []string) ([]string, error) {
+	out := make([]string, 0, len(in))
+	seen := make(map[string]bool, len(in))
+	for i, raw := range in {
+		tag, err := label(raw, MaxTag)
+		if err != nil {
+			return nil, fmt.Errorf("item %d %w", i, err)
+		}
+		if !seen[tag] {
+			seen[tag] = true
+			out = append(out, tag)
+		}
+	}
+	if len(out) > MaxTags {
+		return nil, fmt.Errorf("must have at most %d tags, got %d", MaxTags, len(out))
+	}
+	return out, nil
+}
+
+func label(s string, most int) (string, error) {
+	s = strings.TrimSpace(s)
+	if err := plain(s); err != nil {
+		return "", err
+	}
+	s = norm.NFC.String(s)
+	return s, length(s, 1, most)
+}
+
+func plain(s string) error {
+	if !utf8.ValidString(s) {
+		return errors.New("must be valid UTF-8")
+	}
+	for _, r := range s {
+		if unicode.IsControl(r) {
+			return fmt.Errorf("must not contain control characters (found U+%04X)", r)
+		}
+	}
+	return nil
+}
+
+func length(s string, least, most int) error {
+	n := utf8.RuneCountInString(s)
+	switch {
+	case n == 0 && least > 0:
+		return errors.New("must not be empty")
+	case n < least:
+		return fmt.Errorf("must have at least %d characters, got %d", least, n)
+	case n > most:
+		return fmt.Errorf("must have at most %d characters, got %d", most, n)
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package domain
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/big"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Scope is something a token may do.
+type Scope string
+
+// The scopes. The base scope is in every token.
+const (
+	ScopeBase       Scope = "b2b_api"
+	ScopeRead       Scope = "b2b_read"
+	ScopeProvision  Scope = "b2b_provision"
+	ScopeAssignment Scope = "b2b_assignment"
+)
+
+// Scopes lists every scope in the order it is shown.
+var Scopes = []Scope{ScopeBase, ScopeRead, ScopeProvision, ScopeAssignment}
+
+const (
+	tokenPrefix = "cb_"
+	tokenDigits = 43
+	base62      = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+)
+
+// Token lets a system of one company call the API. The token itself is not in
+// here: only its hash is ever stored.
+type Token struct {
+	CompanyID  int64
+	ID         int64
+	Name       string
+	LastFour   string
+	Scopes     []Scope
+	Allowed    []netip.Prefix // empty: from anywhere
+	CreatedBy  string
+	CreatedAt  time.Time
+	ExpiresAt  *time.Time
+	RevokedAt  *time.Time
+	LastUsedAt *time.Time
+	LastUsedIP string // the address of the last use
+	Company    Company
+}
+
+// Has says whether the token carries the scope.
+func (t Token) Has(s Scope) bool { return s == ScopeBase || slices.Contains(t.Scopes, s) }
+
+// Live says whether the token is neither revoked nor expired at now.
+func (t Token) Live(now time.Time) bool {
+	return t.RevokedAt == nil && (t.ExpiresAt == nil || now.Before(*t.ExpiresAt))
+}
+
+// AllowsAddress says whether a call may come from this address.
+func (t Token) AllowsAddress(addr netip.Addr) bool {
+	if len(t.Allowed) == 0 {
+		return true
+	}
+	addr = addr.Unmap()
+	return slices.ContainsFunc(t.Allowed, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+// NewToken is what it takes to make a token.
+type NewToken struct {
+	CompanyID int64
+	Name      string
+	Scopes    []Scope
+	Allowed   []netip.Prefix
+	ExpiresAt *time.Time
+}
+
+// Check normalises the input and reports every field that is wrong.
+func (n *NewToken) Check(now time.Time) error {
+	var c Checks
+	var err error
+	n.Name, err = Name(n.Name)
+	c.Add("name", err)
+	scopes := []Scope{ScopeBase}
+	for _, s := range n.Scopes {
+		if !slices.Contains(Scopes, s) {
+			c.Add("scope", fmt.Errorf("must be one of b2b_read, b2b_provision, b2b_assignment, not %q", s))
+		} else if !slices.Contains(scopes, s) {
+			scopes = append(scopes, s)
+		}
+	}
+	n.Scopes = scopes
+	if n.ExpiresAt != nil && !n.ExpiresAt.After(now) {
+		c.Add("expires", errors.New("must lie in the future"))
+	}
+	return c.Err()
+}
+
+// ParsePrefixes reads a list of addresses and CIDR ranges.
+func ParsePrefixes(in []string) ([]netip.Prefix, error) {
+	var out []netip.Prefix
+	for _, s := range in {
+		s = strings.TrimSpace(s)
+		if s == "" {
+			continue
+		}
+		if addr, err := netip.ParseAddr(s); err == nil {
+			addr = addr.Unmap().WithZone("")
+			out = append(out, netip.PrefixFrom(addr, addr.BitLen()))
+			continue
+		}
+		p, err := netip.ParsePrefix(s)
+		if err != nil {
+			return nil, fmt.Errorf("%q is neither an address nor a range such as 203.0.113.0/24", s)
+		}
+		out = append(out, p.Masked())
+	}
+	return out, nil
+}
+
+// MintToken makes a new secret token: the prefix and 43 base62 characters, 256 bits.
+func MintToken() string {
+	limit := new(big.Int).Lsh(big.NewInt(1), 256)
+	n, err := rand.Int(rand.Reader, limit)
+	if err != nil {
+		panic(err) // crypto/rand does not fail
+	}
+	digits := make([]byte, tokenDigits)
+	base, digit := big.NewInt(62), new(big.Int)
+	for i := range digits {
+		n.DivMod(n, base, digit)
+		digits[tokenDigits-1-i] = base62[digit.Int64()]
+	}
+	return tokenPrefix + string(digits)
+}
+
+// HashToken gives what is stored and looked up. ok is false for a string that
+// can not be a token at all.
+func HashToken(token string) (hash [sha256.Size]byte, ok bool) {
+	if len(token) != len(tokenPrefix)+tokenDigits || !strings.HasPrefix(token, tokenPrefix) {
+		return hash, false
+	}
+	return sha256.Sum256([]byte(token)), true
+}
+
+// PlatformToken lets the learning platform report what learners do.
+type PlatformToken struct {
+	ID        int64
+	Name      string
+	LastFour  string
+	CreatedAt time.Time
+	RevokedAt *time.Time
+}
+
+// ErrUnauthorized is the one answer to every token that does not open the door.
+var ErrUnauthorized = Errorf(CodeUnauthorized, "Missing or invalid token. Send the header \"Authorization: Bearer <ACCESS_TOKEN>\" with a token made in the business cabinet under Integrations, Tokens.")

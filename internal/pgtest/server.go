@@ -1,0 +1,184 @@
+package pgtest
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Every database made here is called prefix + owner (8 hex digits) + "_" + number.
+const prefix = "cb_test_"
+
+// lockSpace keeps our advisory locks apart from those of the code under test.
+const lockSpace = 0x6362
+
+// patience is for a server that several test processes share.
+const patience = 60 * time.Second
+
+// server is this process's hold on the shared server. One connection makes and
+// drops all databases; while it is open it holds the advisory lock of owner,
+// which tells other processes that this one's databases are in use.
+type server struct {
+	address *url.URL
+	owner   uint32
+
+	mu        sync.Mutex
+	conn      *pgx.Conn
+	made      int
+	templates map[string]*template
+}
+
+type template struct {
+	once sync.Once
+	name string
+	err  error
+}
+
+var shared = sync.OnceValues(func() (*server, error) { return open(os.Getenv(envServer)) })
+
+func open(address string) (*server, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", envServer, err)
+	}
+	var id [4]byte
+	_, _ = rand.Read(id[:])
+	s := &server{address: u, owner: binary.BigEndian.Uint32(id[:]), templates: map[string]*template{}}
+	return s, s.do(s.sweep)
+}
+
+// url is the address of one database.
+func (s *server) url(name string) string {
+	u := *s.address
+	u.Path = "/" + name
+	return u.String()
+}
+
+// do runs one piece of work on the connection, which is made anew if it broke.
+func (s *server) do(work func(ctx context.Context, conn *pgx.Conn) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if s.conn == nil || s.conn.IsClosed() {
+		conn, err := pgx.Connect(ctx, s.address.String())
+		if err != nil {
+			return fmt.Errorf("connect to the test server: %w", err)
+		}
+		if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1, $2)", lockSpace, int32(s.owner)); err != nil {
+			return errors.Join(fmt.Errorf("lock as owner: %w", err), conn.Close(ctx))
+		}
+		s.conn = conn
+	}
+	return work(ctx, s.conn)
+}
+
+func (s *server) create(template string) (string, error) {
+	var name string
+	err := s.do(func(ctx context.Context, conn *pgx.Conn) error {
+		s.made++
+		name = fmt.Sprintf("%s%08x_%d", prefix, s.owner, s.made)
+		_, err := conn.Exec(ctx, "CREATE DATABASE "+quote(name)+" TEMPLATE "+quote(template))
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("create test database: %w", err)
+	}
+	return name, nil
+}
+
+func (s *server) drop(name string) error {
+	err := s.do(func(ctx context.Context, conn *pgx.Conn) error { return drop(ctx, conn, name) })
+	if err != nil {
+		return fmt.Errorf("drop test database: %w", err)
+	}
+	return nil
+}
+
+// template gives the name of the database that prepare has filled for key.
+func (s *server) template(key string, prepare func(url string) error) (string, error) {
+	s.mu.Lock()
+	t := s.templates[key]
+	if t == nil {
+		t = &template{}
+		s.templates[key] = t
+	}
+	s.mu.Unlock()
+	t.once.Do(func() {
+		if t.name, t.err = s.create("template1"); t.err != nil {
+			return
+		}
+		if t.err = prepare(s.url(t.name)); t.err != nil {
+			t.err = errors.Join(fmt.Errorf("prepare template %q: %w", key, t.err), s.drop(t.name))
+			return
+		}
+		t.err = s.seal(t.name)
+	})
+	return t.name, t.err
+}
+
+// seal shuts a template off: PostgreSQL copies no database that is connected to.
+func (s *server) seal(name string) error {
+	err := s.do(func(ctx context.Context, conn *pgx.Conn) error {
+		if _, err := conn.Exec(ctx, "ALTER DATABASE "+quote(name)+" ALLOW_CONNECTIONS false"); err != nil {
+			return err
+		}
+		_, err := conn.Exec(ctx, `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1`, name)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("seal template: %w", err)
+	}
+	return nil
+}
+
+// sweep drops what processes have left behind that are gone: all templates, as
+// nothing tells a test process that it ends, and the databases of tests that
+// were killed.
+func (s *server) sweep(ctx context.Context, conn *pgx.Conn) error {
+	rows, err := conn.Query(ctx, "SELECT datname FROM pg_database WHERE starts_with(datname, $1)", prefix)
+	if err != nil {
+		return fmt.Errorf("list test databases: %w", err)
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("list test databases: %w", err)
+	}
+	for _, name := range names {
+		var owner uint32
+		if _, err := fmt.Sscanf(strings.TrimPrefix(name, prefix), "%08x_", &owner); err != nil {
+			continue
+		}
+		if err := sweepOne(ctx, conn, name, owner); err != nil {
+			return fmt.Errorf("sweep %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func sweepOne(ctx context.Context, conn *pgx.Conn, name string, owner uint32) error {
+	var gone bool
+	err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1, $2)", lockSpace, int32(owner)).Scan(&gone)
+	if err != nil || !gone {
+		return err
+	}
+	err = drop(ctx, conn, name)
+	_, unlockErr := conn.Exec(ctx, "SELECT pg_advisory_unlock($1, $2)", lockSpace, int32(owner))
+	return errors.Join(err, unlockErr)
+}
+
+func drop(ctx context.Context, conn *pgx.Conn, name string) error {
+	_, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+quote(name)+" WITH (FORCE)")
+	return err
+}
+
+func quote(name string) string { return pgx.Identifier{name}.Sanitize() }

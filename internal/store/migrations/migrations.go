@@ -1,0 +1,35 @@
+// Package migrations holds the schema's history, one folder per engine with the
+// same numbers and names.
+package migrations
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+)
+
+//go:embed sqlite/*.sql postgres/*.sql
+var files embed.FS
+
+// Version is the number of the newest migration.
+const Version = 1
+
+// For gives the migrations of one engine.
+func For(engine string) (fs.FS, error) {
+	sub, err := fs.Sub(files, engine)
+	if err != nil {
+		return nil, fmt.Errorf("open the migrations of %s: %w", engine, err)
+	}
+	return sub, nil
+}
+
+// Check holds a database's schema version against the program's.
+func Check(version int64) error {
+	switch {
+	case version < Version:
+		return fmt.Errorf("the schema is at version %d and must be migrated to %d", version, Version)
+	case version > Version:
+		return fmt.Errorf("the schema is at version %d, newer than this program's %d", version, Version)
+	}
+	return nil
+}

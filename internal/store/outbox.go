@@ -1,0 +1,137 @@
+package store
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// outbox turns what happened in a transaction into events, deliveries and audit
+// entries of the same transaction.
+type outbox struct {
+	store     *Store
+	endpoints []subscriber
+	eventIDs  []int64
+	due       []EndpointKey
+}
+
+type subscriber struct {
+	key     EndpointKey
+	kinds   []domain.EventKind
+	enabled bool
+}
+
+// prepare queues what must be known before events can be written: who listens,
+// and n event ids.
+func (o *outbox) prepare(b *db.Batch, tx db.Tx, n int, companies ...int64) {
+	o.endpoints, o.due = nil, nil
+	list, args := o.store.db.Rows(1, db.Column{Name: "company_id", Type: db.Int, Values: companies})
+	b.Query(func(r db.Rows) error {
+		var s subscriber
+		var kinds string
+		err := r.Scan(&s.key.CompanyID, &s.key.ID, &kinds, &s.enabled)
+		if err != nil {
+			return err
+		}
+		if s.kinds, err = decodeList[domain.EventKind](kinds); err != nil {
+			return err
+		}
+		o.endpoints = append(o.endpoints, s)
+		return nil
+	}, `SELECT e.company_id, e.id, e.events, e.disabled_at IS NULL
+		FROM endpoints e JOIN `+list+` c ON c.company_id = e.company_id
+		WHERE e.removed_at IS NULL ORDER BY e.company_id, e.id`, args...)
+	if n > 0 {
+		tx.IDs(b, "event_ids", n, &o.eventIDs)
+	}
+}
+
+// events queues the events and one delivery for each endpoint that wants them.
+func (o *outbox) events(b *db.Batch, now time.Time, events ...domain.Event) {
+	if len(events) == 0 {
+		return
+	}
+	var companies, ids, employees, assignments []int64
+	var kinds, externals []string
+	var bodies [][]byte
+	var deliveries deliveryRows
+	woken := map[EndpointKey]bool{}
+	for i := range events {
+		e := &events[i]
+		e.ID = o.eventIDs[i]
+		companies, ids = append(companies, e.CompanyID), append(ids, e.ID)
+		kinds, externals = append(kinds, string(e.Kind)), append(externals, e.ExternalID)
+		employees, assignments = append(employees, e.EmployeeID), append(assignments, e.AssignmentID)
+		bodies = append(bodies, e.Body)
+		for _, s := range o.endpoints {
+			if s.key.CompanyID != e.CompanyID || !wants(s.kinds, e.Kind) {
+				continue
+			}
+			deliveries.add(s, e)
+			if s.enabled && !woken[s.key] {
+				woken[s.key] = true
+				o.due = append(o.due, s.key)
+			}
+		}
+	}
+	rows, args := o.store.db.Rows(2,
+		db.Column{Name: "company_id", Type: db.Int, Values: companies}, db.Column{Name: "id", Type: db.Int, Values: ids},
+		db.Column{Name: "kind", Type: db.Text, Values: kinds}, db.Column{Name: "employee_id", Type: db.Int, Values: employees},
+		db.Column{Name: "assignment_id", Type: db.Int, Values: assignments},
+		db.Column{Name: "external_id", Type: db.Text, Values: externals}, db.Column{Name: "body", Type: db.Bytes, Values: bodies})
+	b.Exec(`INSERT INTO events (company_id, id, kind, occurred_at, employee_id, assignment_id, external_id, body)
+		SELECT company_id, id, kind, $1, employee_id, assignment_id, external_id, body FROM `+rows+` r`,
+		append([]any{now}, args...)...)
+	deliveries.insert(b, o.store.db, now)
+}
+
+func wants(kinds []domain.EventKind, kind domain.EventKind) bool {
+	for _, k := range kinds {
+		if k == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// deliveryRows collects new deliveries column by column.
+type deliveryRows struct {
+	companies, endpoints, events []int64
+	ids, kinds, states           []string
+}
+
+func (d *deliveryRows) add(s subscriber, e *domain.Event) {
+	state := domain.DeliveryPending
+	if !s.enabled {
+		state = domain.DeliveryHeld
+	}
+	d.companies, d.endpoints, d.events = append(d.companies, e.CompanyID), append(d.endpoints, s.key.ID), append(d.events, e.ID)
+	d.ids = append(d.ids, uuid.Must(uuid.NewV7()).String())
+	d.kinds, d.states = append(d.kinds, string(e.Kind)), append(d.states, string(state))
+}
+
+func (d *deliveryRows) insert(b *db.Batch, dialect db.Dialect, now time.Time) {
+	if len(d.ids) == 0 {
+		return
+	}
+	rows, args := dialect.Rows(2,
+		db.Column{Name: "company_id", Type: db.Int, Values: d.companies}, db.Column{Name: "id", Type: db.UUID, Values: d.ids},
+		db.Column{Name: "endpoint_id", Type: db.Int, Values: d.endpoints}, db.Column{Name: "event_id", Type: db.Int, Values: d.events},
+		db.Column{Name: "kind", Type: db.Text, Values: d.kinds}, db.Column{Name: "state", Type: db.Text, Values: d.states})
+	b.Exec(`INSERT INTO deliveries (company_id, id, endpoint_id, event_id, kind, state, attempts, round_start, due_at,
+			created_at, status_code, error_kind, requested_by)
+		SELECT company_id, id, endpoint_id, event_id, kind, state, 0, 0, $1, $1, 0, '', '' FROM `+rows+` r ORDER BY event_id, endpoint_id`,
+		append([]any{now}, args...)...)
+}
+
+// audit queues an entry of the audit log.
+func (o *outbox) audit(b *db.Batch, now time.Time, e domain.AuditEntry) {
+	b.Exec(`INSERT INTO audit_entries (company_id, at, actor_kind, actor_id, actor_label, action, record_kind, record_id,
+			employee_id, request_id, address, detail)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		e.CompanyID, now, string(e.Actor.Kind), e.Actor.ID, e.Actor.Label, e.Action, e.RecordKind, e.RecordID,
+		e.EmployeeID, e.Actor.RequestID, e.Actor.Address, e.Detail)
+}

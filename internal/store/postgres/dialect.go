@@ -1,0 +1,31 @@
+package postgres
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+type dialect struct{}
+
+func (dialect) Name() string                  { return "postgres" }
+func (dialect) ForUpdate(alias string) string { return " FOR UPDATE OF " + alias }
+func (dialect) ForShare(alias string) string  { return " FOR SHARE OF " + alias }
+func (dialect) SkipLocked() string            { return " SKIP LOCKED" }
+
+var arrayTypes = map[db.Type]string{
+	db.Int: "bigint[]", db.Text: "text[]", db.Bool: "boolean[]", db.Time: "timestamptz[]", db.Bytes: "bytea[]", db.UUID: "uuid[]",
+}
+
+// Rows is unnest over one array per column.
+func (dialect) Rows(first int, cols ...db.Column) (string, []any) {
+	arrays, names := make([]string, len(cols)), make([]string, len(cols))
+	args := make([]any, len(cols))
+	for i, c := range cols {
+		arrays[i] = fmt.Sprintf("$%d::%s", first+i, arrayTypes[c.Type])
+		names[i] = c.Name
+		args[i] = c.Values
+	}
+	return "(SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ") AS u (" + strings.Join(names, ", ") + "))", args
+}

@@ -1,0 +1,77 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// maxPayload stays under PostgreSQL's 8,000-byte limit of a notification.
+const maxPayload = 7000
+
+// Publish sends the keys as notifications.
+func (e *Engine) Publish(ctx context.Context, topic string, keys []string) error {
+	for len(keys) > 0 {
+		n, size := 0, 2
+		for n < len(keys) && size+len(keys[n])+3 < maxPayload {
+			size += len(keys[n]) + 3
+			n++
+		}
+		n = max(n, 1)
+		payload, err := json.Marshal(keys[:n])
+		if err != nil {
+			return fmt.Errorf("encode a notification: %w", err)
+		}
+		if _, err := e.pool.Exec(ctx, "SELECT pg_notify($1, $2)", topic, string(payload)); err != nil {
+			return mapError(err)
+		}
+		keys = keys[n:]
+	}
+	return nil
+}
+
+// Listen holds one connection outside the pool, and makes it anew when it breaks.
+func (e *Engine) Listen(ctx context.Context, topic string, fn func(keys []string)) error {
+	for {
+		err := e.listenOnce(ctx, topic, fn)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(time.Second):
+			}
+		}
+	}
+}
+
+func (e *Engine) listenOnce(ctx context.Context, topic string, fn func(keys []string)) error {
+	conn, err := pgx.ConnectConfig(ctx, e.pool.Config().ConnConfig)
+	if err != nil {
+		return mapError(err)
+	}
+	defer func() {
+		closing, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = conn.Close(closing)
+	}()
+	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{topic}.Sanitize()); err != nil {
+		return mapError(err)
+	}
+	fn(nil)
+	for {
+		n, err := conn.WaitForNotification(ctx)
+		if err != nil {
+			return mapError(err)
+		}
+		var keys []string
+		if json.Unmarshal([]byte(n.Payload), &keys) == nil {
+			fn(keys)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+// Package postgres opens PostgreSQL for the store: the pool, the transactions
+// with their change clock, notifications, and driver errors as the store's.
+// The SQL of the nouns is not here.
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// writerLock is held, shared, by every writing transaction from before it reads
+// its timestamp until it ends. The watermark asks who holds it.
+const writerLock = 4_261_946_101
+
+// Engine is a PostgreSQL database.
+type Engine struct {
+	dialect
+	pool *pgxpool.Pool
+	// ahead is how far the database's clock is ahead of ours, in nanoseconds.
+	ahead atomic.Int64
+}
+
+// Open connects to the database that the address names.
+func Open(ctx context.Context, address string) (*Engine, error) {
+	cfg, err := pgxpool.ParseConfig(address)
+	if err != nil {
+		return nil, fmt.Errorf("read the database address: %w", err)
+	}
+	if cfg.MaxConns < 24 {
+		cfg.MaxConns = 24
+	}
+	cfg.ConnConfig.RuntimeParams["application_name"] = "coursebridge"
+	cfg.ConnConfig.RuntimeParams["timezone"] = "UTC"
+	cfg.ConnConfig.StatementCacheCapacity = 512
+	if cfg.ConnConfig.ConnectTimeout == 0 {
+		cfg.ConnConfig.ConnectTimeout = 5 * time.Second
+	}
+	cfg.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
+		conn.TypeMap().RegisterType(&pgtype.Type{
+			Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
+		})
+		return nil
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("open the pool: %w", err)
+	}
+	e := &Engine{pool: pool}
+	var now time.Time
+	if err := pool.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&now); err != nil {
+		pool.Close()
+		return nil, mapError(err)
+	}
+	e.sawClock(now)
+	return e, nil
+}
+
+func (e *Engine) sawClock(now time.Time) { e.ahead.Store(int64(time.Until(now))) }
+
+// Now is the database's clock as last seen, moved on by our own.
+func (e *Engine) Now() time.Time {
+	return time.Now().Add(time.Duration(e.ahead.Load())).UTC().Truncate(time.Millisecond)
+}
+
+// Write runs fn in a transaction.
+func (e *Engine) Write(ctx context.Context, fn func(db.Tx) error) error {
+	for try := 0; ; try++ {
+		err := e.writeOnce(ctx, fn)
+		if err == nil || try >= retries(err) {
+			return err
+		}
+		wait := time.Duration(1+rand.IntN(4<<min(try, 5))) * time.Millisecond
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait):
+		}
+	}
+}
+
+func (e *Engine) writeOnce(ctx context.Context, fn func(db.Tx) error) error {
+	conn, err := e.pool.Acquire(ctx)
+	if err != nil {
+		return mapError(err)
+	}
+	defer conn.Release()
+	t := &tx{runner: runner{conn: conn.Conn()}, engine: e}
+	if err := fn(t); err != nil {
+		t.rollback()
+		return err
+	}
+	if err := t.commit(ctx); err != nil {
+		t.rollback()
+		return err
+	}
+	return nil
+}
+
+// Read runs fn on one connection.
+func (e *Engine) Read(ctx context.Context, fn func(db.Conn) error) error {
+	conn, err := e.pool.Acquire(ctx)
+	if err != nil {
+		return mapError(err)
+	}
+	defer conn.Release()
+	return fn(&runner{conn: conn.Conn()})
+}
+
+// Snapshot runs fn in a repeatable read-only transaction.
+func (e *Engine) Snapshot(ctx context.Context, fn func(db.Conn) error) error {
+	conn, err := e.pool.Acquire(ctx)
+	if err != nil {
+		return mapError(err)
+	}
+	defer conn.Release()
+	err = pgx.BeginTxFunc(ctx, conn.Conn(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
+		func(pgx.Tx) error { return fn(&runner{conn: conn.Conn()}) })
+	return mapError(err)
+}
+
+// writersSQL is the start of the oldest transaction that holds the writer lock.
+// A start we are not allowed to see counts as the beginning of time.
+const writersSQL = `
+	SELECT min(coalesce(a.xact_start, 'epoch'))
+	FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+	WHERE l.locktype = 'advisory' AND l.classid = $1 AND l.objid = $2 AND l.objsubid = 1
+	  AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+
+// Watermark is the start of the oldest open writing transaction. The clock is
+// read before the locks: a writer that takes the lock later reads it later too.
+func (e *Engine) Watermark(ctx context.Context) (time.Time, error) {
+	var at time.Time
+	var oldest *time.Time
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error { return r.Scan(&at) }, "SELECT clock_timestamp()")
+	b.Query(func(r db.Rows) error { return r.Scan(&oldest) }, writersSQL, int64(writerLock)>>32, int64(writerLock)&0xffffffff)
+	err := e.Read(ctx, func(c db.Conn) error { return c.Send(ctx, b) })
+	if err != nil {
+		return time.Time{}, err
+	}
+	if oldest != nil && oldest.Before(at) {
+		at = *oldest
+	}
+	return at.Truncate(time.Millisecond), nil
+}
+
+// Erased has nothing to do: PostgreSQL's vacuum clears dead rows.
+func (e *Engine) Erased(context.Context) error { return nil }
+
+// Ping asks whether the database answers.
+func (e *Engine) Ping(ctx context.Context) error { return mapError(e.pool.Ping(ctx)) }
+
+// Stats describes the pool.
+func (e *Engine) Stats() db.Stats {
+	s := e.pool.Stat()
+	return db.Stats{
+		Open: int(s.TotalConns()), InUse: int(s.AcquiredConns()), Idle: int(s.IdleConns()),
+		WaitCount: s.EmptyAcquireCount(), WaitDuration: s.EmptyAcquireWaitTime(),
+	}
+}
+
+// Close ends the pool; it waits for what runs.
+func (e *Engine) Close() error {
+	e.pool.Close()
+	return nil
+}

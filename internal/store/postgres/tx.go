@@ -1,0 +1,199 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// runner runs statements on one connection.
+type runner struct{ conn *pgx.Conn }
+
+func (r *runner) Exec(ctx context.Context, sql string, args ...any) (int64, error) {
+	tag, err := r.conn.Exec(ctx, sql, args...)
+	return tag.RowsAffected(), mapError(err)
+}
+
+func (r *runner) Query(ctx context.Context, sql string, args ...any) (db.Rows, error) {
+	rs, err := r.conn.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, mapError(err)
+	}
+	return rows{rs}, nil
+}
+
+func (r *runner) Send(ctx context.Context, b *db.Batch) error {
+	if b.Empty() {
+		return nil
+	}
+	batch := &pgx.Batch{}
+	queue(batch, b.Items)
+	return r.send(ctx, batch, b.Items, 0)
+}
+
+func queue(batch *pgx.Batch, items []db.Item) {
+	for _, it := range items {
+		batch.Queue(it.SQL, it.Args...)
+	}
+}
+
+// send runs the batch, skips the results of the first skip statements, and hands
+// the rest to the items.
+func (r *runner) send(ctx context.Context, batch *pgx.Batch, items []db.Item, skip int) (err error) {
+	res := r.conn.SendBatch(ctx, batch)
+	defer func() {
+		if closeErr := res.Close(); err == nil {
+			err = mapError(closeErr)
+		}
+	}()
+	for range skip {
+		if _, err := res.Exec(); err != nil {
+			return mapError(err)
+		}
+	}
+	for _, it := range items {
+		if err := result(res, it); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func result(res pgx.BatchResults, it db.Item) error {
+	if it.Each == nil {
+		tag, err := res.Exec()
+		if err != nil {
+			return mapError(err)
+		}
+		if it.Done != nil {
+			return it.Done(tag.RowsAffected())
+		}
+		return nil
+	}
+	rs, err := res.Query()
+	if err != nil {
+		return mapError(err)
+	}
+	defer rs.Close()
+	for rs.Next() {
+		if err := it.Each(rows{rs}); err != nil {
+			return err
+		}
+	}
+	return mapError(rs.Err())
+}
+
+type rows struct{ pgx.Rows }
+
+func (r rows) Err() error { return mapError(r.Rows.Err()) }
+
+// tx is a writing transaction. The first statement carries its beginning along.
+type tx struct {
+	runner
+	engine *Engine
+	begun  bool
+	now    time.Time
+	last   *db.Batch
+}
+
+// The lock comes before the clock: see writerLock.
+const beginSQL = `SELECT pg_advisory_xact_lock_shared($1)::text, clock_timestamp()`
+
+func (t *tx) begin(batch *pgx.Batch) db.Item {
+	batch.Queue("BEGIN")
+	batch.Queue(beginSQL, int64(writerLock))
+	return db.Item{Each: func(r db.Rows) error {
+		var void string
+		if err := r.Scan(&void, &t.now); err != nil {
+			return err
+		}
+		t.engine.sawClock(t.now)
+		t.now = t.now.UTC().Truncate(time.Millisecond)
+		return nil
+	}}
+}
+
+func (t *tx) Send(ctx context.Context, b *db.Batch) error {
+	if t.begun {
+		return t.runner.Send(ctx, b)
+	}
+	t.begun = true
+	batch := &pgx.Batch{}
+	items := []db.Item{t.begin(batch)}
+	if b != nil {
+		queue(batch, b.Items)
+		items = append(items, b.Items...)
+	}
+	return t.send(ctx, batch, items, 1)
+}
+
+func (t *tx) Exec(ctx context.Context, sql string, args ...any) (n int64, err error) {
+	if t.begun {
+		return t.runner.Exec(ctx, sql, args...)
+	}
+	b := &db.Batch{Items: []db.Item{{SQL: sql, Args: args, Done: func(touched int64) error {
+		n = touched
+		return nil
+	}}}}
+	return n, t.Send(ctx, b)
+}
+
+func (t *tx) Query(ctx context.Context, sql string, args ...any) (db.Rows, error) {
+	if !t.begun {
+		if err := t.Send(ctx, nil); err != nil {
+			return nil, err
+		}
+	}
+	return t.runner.Query(ctx, sql, args...)
+}
+
+func (t *tx) Now() time.Time { return t.now }
+
+func (t *tx) IDs(b *db.Batch, sequence string, n int, into *[]int64) {
+	*into = make([]int64, 0, n)
+	b.Query(func(r db.Rows) error {
+		var id int64
+		if err := r.Scan(&id); err != nil {
+			return err
+		}
+		*into = append(*into, id)
+		return nil
+	}, "SELECT nextval('"+sequence+"') FROM generate_series(1, $1)", n)
+}
+
+func (t *tx) Last(b *db.Batch) { t.last = b }
+
+func (t *tx) commit(ctx context.Context) error {
+	if !t.begun && t.last.Empty() {
+		return nil
+	}
+	batch, skip := &pgx.Batch{}, 0
+	var items []db.Item
+	if !t.begun {
+		t.begun, skip = true, 1
+		items = append(items, t.begin(batch))
+	}
+	if t.last != nil {
+		queue(batch, t.last.Items)
+		items = append(items, t.last.Items...)
+	}
+	batch.Queue("COMMIT")
+	items = append(items, db.Item{})
+	return t.send(ctx, batch, items, skip)
+}
+
+// rollback works on a context of its own: the request's may be over, and the
+// connection goes back to the pool.
+func (t *tx) rollback() {
+	if !t.begun || t.conn.IsClosed() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if _, err := t.conn.Exec(ctx, "ROLLBACK"); err != nil {
+		_ = t.conn.Close(ctx)
+	}
+}

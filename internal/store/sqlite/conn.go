@@ -1,0 +1,203 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+const maxStatements = 400
+
+// conn is one pinned connection with its prepared statements.
+type conn struct {
+	sql        *sql.Conn
+	statements map[string]*sql.Stmt
+}
+
+func (c *conn) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
+	if st, ok := c.statements[text]; ok {
+		return st, nil
+	}
+	if len(c.statements) >= maxStatements {
+		for k, st := range c.statements {
+			_ = st.Close()
+			delete(c.statements, k)
+		}
+	}
+	st, err := c.sql.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, mapError(err)
+	}
+	c.statements[text] = st
+	return st, nil
+}
+
+func (c *conn) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	st, err := c.prepare(ctx, text)
+	if err != nil {
+		return 0, err
+	}
+	res, err := st.ExecContext(ctx, bind(args)...)
+	if err != nil {
+		return 0, mapError(err)
+	}
+	n, err := res.RowsAffected()
+	return n, mapError(err)
+}
+
+func (c *conn) Query(ctx context.Context, text string, args ...any) (db.Rows, error) {
+	st, err := c.prepare(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	rs, err := st.QueryContext(ctx, bind(args)...)
+	if err != nil {
+		return nil, mapError(err)
+	}
+	return &rows{rows: rs}, nil
+}
+
+func (c *conn) Send(ctx context.Context, b *db.Batch) error {
+	if b == nil {
+		return nil
+	}
+	for _, it := range b.Items {
+		if err := c.item(ctx, it); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *conn) item(ctx context.Context, it db.Item) error {
+	if it.Each == nil {
+		n, err := c.Exec(ctx, it.SQL, it.Args...)
+		if err != nil || it.Done == nil {
+			return err
+		}
+		return it.Done(n)
+	}
+	rs, err := c.Query(ctx, it.SQL, it.Args...)
+	if err != nil {
+		return err
+	}
+	defer rs.Close()
+	for rs.Next() {
+		if err := it.Each(rs); err != nil {
+			return err
+		}
+	}
+	return rs.Err()
+}
+
+func (c *conn) close() {
+	for _, st := range c.statements {
+		_ = st.Close()
+	}
+	_ = c.sql.Close()
+}
+
+// quick runs statements without watching the context: see writeOnce.
+type quick struct{ c *conn }
+
+func (q quick) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	return q.c.Exec(context.WithoutCancel(ctx), text, args...)
+}
+
+func (q quick) Query(ctx context.Context, text string, args ...any) (db.Rows, error) {
+	return q.c.Query(context.WithoutCancel(ctx), text, args...)
+}
+
+func (q quick) Send(ctx context.Context, b *db.Batch) error {
+	return q.c.Send(context.WithoutCancel(ctx), b)
+}
+
+// tx is the writing transaction. It begins with its first statement.
+type tx struct {
+	conn  *conn
+	begun bool
+	now   time.Time
+	last  *db.Batch
+}
+
+func (t *tx) begin(ctx context.Context) error {
+	if t.begun {
+		return nil
+	}
+	if _, err := t.conn.Exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	t.begun = true
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	return t.conn.item(ctx, db.Item{
+		SQL:  "UPDATE change_clock SET at = max(at, $1) WHERE id = 1 RETURNING at",
+		Args: []any{now},
+		Each: func(r db.Rows) error { return r.Scan(&t.now) },
+	})
+}
+
+func (t *tx) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	ctx = context.WithoutCancel(ctx)
+	if err := t.begin(ctx); err != nil {
+		return 0, err
+	}
+	return t.conn.Exec(ctx, text, args...)
+}
+
+func (t *tx) Query(ctx context.Context, text string, args ...any) (db.Rows, error) {
+	ctx = context.WithoutCancel(ctx)
+	if err := t.begin(ctx); err != nil {
+		return nil, err
+	}
+	return t.conn.Query(ctx, text, args...)
+}
+
+func (t *tx) Send(ctx context.Context, b *db.Batch) error {
+	ctx = context.WithoutCancel(ctx)
+	if err := t.begin(ctx); err != nil {
+		return err
+	}
+	return t.conn.Send(ctx, b)
+}
+
+func (t *tx) Now() time.Time { return t.now }
+
+func (t *tx) IDs(b *db.Batch, sequence string, n int, into *[]int64) {
+	*into = make([]int64, n)
+	b.Query(func(r db.Rows) error {
+		var last int64
+		if err := r.Scan(&last); err != nil {
+			return err
+		}
+		for i := range *into {
+			(*into)[i] = last - int64(n) + int64(i) + 1
+		}
+		return nil
+	}, "UPDATE sequences SET value = value + $1 WHERE name = $2 RETURNING value", n, sequence)
+}
+
+func (t *tx) Last(b *db.Batch) { t.last = b }
+
+func (t *tx) commit(ctx context.Context) error {
+	if t.last != nil {
+		if err := t.Send(ctx, t.last); err != nil {
+			return err
+		}
+	}
+	if !t.begun {
+		return nil
+	}
+	_, err := t.conn.Exec(ctx, "COMMIT")
+	return err
+}
+
+func (t *tx) rollback() error {
+	if !t.begun {
+		return nil
+	}
+	// After some failures SQLite has rolled back by itself; then this says so.
+	_, _ = t.conn.Exec(context.Background(), "ROLLBACK")
+	return nil
+}

@@ -1,0 +1,39 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pressly/goose/v3"
+
+	"github.com/coursebridge/coursebridge/internal/store/db"
+	"github.com/coursebridge/coursebridge/internal/store/migrations"
+)
+
+// Migrate brings the schema up to date.
+func (e *Engine) Migrate(ctx context.Context) error {
+	files, err := migrations.For("sqlite")
+	if err != nil {
+		return err
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, e.db, files, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return fmt.Errorf("read the migrations: %w", err)
+	}
+	if _, err := p.Up(ctx); err != nil {
+		return fmt.Errorf("migrate: %w", mapError(err))
+	}
+	return nil
+}
+
+// Migrated says whether the schema is the one this program needs.
+func (e *Engine) Migrated(ctx context.Context) error {
+	var version int64
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error { return r.Scan(&version) },
+		"SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied = 1")
+	if err := e.Read(ctx, func(c db.Conn) error { return c.Send(ctx, b) }); err != nil {
+		return err
+	}
+	return migrations.Check(version)
+}

@@ -1,0 +1,36 @@
+package sqlite
+
+import "context"
+
+// Publish calls the listeners of this process; another process on the same file
+// is found by their slow poll.
+func (e *Engine) Publish(_ context.Context, topic string, keys []string) error {
+	e.mu.Lock()
+	var fns []func([]string)
+	for _, fn := range e.topics[topic] {
+		fns = append(fns, fn)
+	}
+	e.mu.Unlock()
+	for _, fn := range fns {
+		fn(keys)
+	}
+	return nil
+}
+
+// Listen calls fn for what this process publishes until ctx ends.
+func (e *Engine) Listen(ctx context.Context, topic string, fn func(keys []string)) error {
+	e.mu.Lock()
+	e.lastID++
+	id := e.lastID
+	if e.topics[topic] == nil {
+		e.topics[topic] = map[int]func([]string){}
+	}
+	e.topics[topic][id] = fn
+	e.mu.Unlock()
+	fn(nil)
+	<-ctx.Done()
+	e.mu.Lock()
+	delete(e.topics[topic], id)
+	e.mu.Unlock()
+	return ctx.Err()
+}

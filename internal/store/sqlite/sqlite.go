@@ -1,0 +1,243 @@
+// Package sqlite opens an SQLite file for the store: pragmas, one writer and a
+// few readers with their prepared statements, the change clock, and driver
+// errors as the store's. The SQL of the nouns is not here.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	_ "modernc.org/sqlite" // registers the driver
+
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+const readers = 4
+
+// Engine is an SQLite database in one file.
+type Engine struct {
+	dialect
+	path   string
+	db     *sql.DB
+	writer chan *conn // holds the one writing connection when it is free
+	reader chan *conn
+	all    []*conn
+
+	mu       sync.Mutex
+	topics   map[string]map[int]func([]string)
+	lastID   int
+	waits    int64
+	waitTime time.Duration
+}
+
+// Open opens or makes the file at path.
+func Open(ctx context.Context, path string) (*Engine, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("find %s: %w", path, err)
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("the folder %s does not exist", filepath.Dir(path))
+	}
+	sqlDB, err := sql.Open("sqlite", dsn(path))
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	e := &Engine{
+		path: path, db: sqlDB, writer: make(chan *conn, 1), reader: make(chan *conn, readers),
+		topics: map[string]map[int]func([]string){},
+	}
+	for i := range readers + 1 {
+		c, err := sqlDB.Conn(ctx)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("open %s: %w", path, mapError(err)), e.Close())
+		}
+		pinned := &conn{sql: c, statements: map[string]*sql.Stmt{}}
+		e.all = append(e.all, pinned)
+		if i == 0 {
+			e.writer <- pinned
+		} else {
+			e.reader <- pinned
+		}
+	}
+	return e, nil
+}
+
+// dsn sets what every connection needs. A deleted row is overwritten with zeros,
+// so that erased people are gone from the file; a commit reaches the disk before
+// it is acknowledged.
+func dsn(path string) string {
+	q := url.Values{"_pragma": {
+		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+		"secure_delete(1)", "cache_size(-4000)", "temp_store(MEMORY)",
+	}}
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: q.Encode()}).String()
+}
+
+// Path is the file's name.
+func (e *Engine) Path() string { return e.path }
+
+// Now is the machine's clock.
+func (e *Engine) Now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// Write runs fn in a transaction, after those that asked before it.
+func (e *Engine) Write(ctx context.Context, fn func(db.Tx) error) error {
+	for try := 0; ; try++ {
+		err := e.writeOnce(ctx, fn)
+		if err == nil || try >= 4 || !errors.Is(err, db.ErrUnique) && !errors.Is(err, db.ErrReference) {
+			return err
+		}
+	}
+}
+
+func (e *Engine) writeOnce(ctx context.Context, fn func(db.Tx) error) error {
+	c, err := e.take(ctx, e.writer)
+	if err != nil {
+		return err
+	}
+	defer func() { e.writer <- c }()
+	// Statements are short: a context that could interrupt each of them costs
+	// more than it saves.
+	ctx = context.WithoutCancel(ctx)
+	t := &tx{conn: c}
+	if err := fn(t); err != nil {
+		return errors.Join(err, t.rollback())
+	}
+	if err := t.commit(ctx); err != nil {
+		return errors.Join(err, t.rollback())
+	}
+	return nil
+}
+
+// Read runs fn on one reading connection.
+func (e *Engine) Read(ctx context.Context, fn func(db.Conn) error) error {
+	c, err := e.take(ctx, e.reader)
+	if err != nil {
+		return err
+	}
+	defer func() { e.reader <- c }()
+	return fn(quick{c})
+}
+
+// Snapshot runs fn in a read transaction on a connection of its own, so that
+// long reports do not take the readers away from requests.
+func (e *Engine) Snapshot(ctx context.Context, fn func(db.Conn) error) error {
+	own, err := e.db.Conn(ctx)
+	if err != nil {
+		return mapError(err)
+	}
+	c := &conn{sql: own, statements: map[string]*sql.Stmt{}}
+	defer c.close()
+	if _, err := c.Exec(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	defer func() { _, _ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK") }()
+	return fn(c)
+}
+
+func (e *Engine) take(ctx context.Context, from chan *conn) (*conn, error) {
+	select {
+	case c := <-from:
+		return c, nil
+	default:
+	}
+	began := time.Now()
+	defer func() {
+		e.mu.Lock()
+		e.waits++
+		e.waitTime += time.Since(began)
+		e.mu.Unlock()
+	}()
+	select {
+	case c := <-from:
+		return c, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Watermark is the time of the latest committed change: later ones are never
+// stamped before it.
+func (e *Engine) Watermark(ctx context.Context) (time.Time, error) {
+	var at time.Time
+	err := e.Read(ctx, func(c db.Conn) error {
+		rows, err := c.Query(ctx, "SELECT at FROM change_clock WHERE id = 1")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			if err := rows.Scan(&at); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+	return at, err
+}
+
+// Erased moves the write-ahead log into the file and empties it: its old pages
+// still hold what was deleted.
+func (e *Engine) Erased(ctx context.Context) error {
+	c, err := e.take(ctx, e.writer)
+	if err != nil {
+		return err
+	}
+	defer func() { e.writer <- c }()
+	_, err = c.Exec(context.WithoutCancel(ctx), "PRAGMA wal_checkpoint(TRUNCATE)")
+	return err
+}
+
+// Ping asks whether the file answers.
+func (e *Engine) Ping(ctx context.Context) error {
+	return e.Read(ctx, func(c db.Conn) error {
+		_, err := c.Exec(ctx, "SELECT 1")
+		return err
+	})
+}
+
+// Stats describes the connections.
+func (e *Engine) Stats() db.Stats {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	idle := len(e.writer) + len(e.reader)
+	return db.Stats{Open: readers + 1, InUse: readers + 1 - idle, Idle: idle, WaitCount: e.waits, WaitDuration: e.waitTime}
+}
+
+// Backup writes a consistent copy of the database to a new file.
+func (e *Engine) Backup(ctx context.Context, path string) error {
+	if _, err := os.Stat(path); err == nil {
+		return fmt.Errorf("%s exists already; name a new file", path)
+	}
+	if _, err := e.db.ExecContext(ctx, "VACUUM INTO $1", path); err != nil {
+		return fmt.Errorf("back up: %w", mapError(err))
+	}
+	return nil
+}
+
+// Close closes the file; what runs has ended before.
+func (e *Engine) Close() error {
+	for _, c := range e.all {
+		c.close()
+	}
+	e.all = nil
+	return e.db.Close()
+}
+
+// ParseURL gives the path that an sqlite:// address names: sqlite:///abs/file.db
+// or sqlite://relative.db.
+func ParseURL(address string) (string, error) {
+	path := strings.TrimPrefix(address, "sqlite://")
+	if path == "" || path == address {
+		return "", errors.New("an SQLite address looks like sqlite:///path/file.db")
+	}
+	return path, nil
+}

@@ -1,0 +1,161 @@
+// Package store keeps everything coursebridge knows in one database. The SQL
+// stands here once for both engines, one file per noun, beside the method that
+// uses it. An exported method is one transaction; what must be told to others is
+// written in it. Rules are not here: the store asks package domain to decide.
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+	"github.com/coursebridge/coursebridge/internal/store/postgres"
+	"github.com/coursebridge/coursebridge/internal/store/sqlite"
+)
+
+// Store is the one database.
+type Store struct {
+	db   db.Engine
+	wake func([]EndpointKey)
+}
+
+// EndpointKey names an endpoint across companies.
+type EndpointKey struct{ CompanyID, ID int64 }
+
+// Open connects to the database that the address names: sqlite:///path/file.db
+// or postgres://….
+func Open(ctx context.Context, address string) (*Store, error) {
+	var engine db.Engine
+	switch {
+	case strings.HasPrefix(address, "sqlite://"):
+		path, err := sqlite.ParseURL(address)
+		if err != nil {
+			return nil, err
+		}
+		if engine, err = sqlite.Open(ctx, path); err != nil {
+			return nil, err
+		}
+	case strings.HasPrefix(address, "postgres://"), strings.HasPrefix(address, "postgresql://"):
+		pg, err := postgres.Open(ctx, address)
+		if err != nil {
+			return nil, err
+		}
+		engine = pg
+	default:
+		return nil, errors.New("a database address begins with sqlite:// or postgres://")
+	}
+	return New(engine), nil
+}
+
+// New wraps an open engine.
+func New(engine db.Engine) *Store { return &Store{db: engine, wake: func([]EndpointKey) {}} }
+
+// OnDeliveries sets what is called after a commit that made deliveries due.
+func (s *Store) OnDeliveries(fn func([]EndpointKey)) { s.wake = fn }
+
+// Engine gives the database itself, for migrations, health and statistics.
+func (s *Store) Engine() db.Engine { return s.db }
+
+// Now is the database's clock.
+func (s *Store) Now() time.Time { return s.db.Now() }
+
+// Close closes the database.
+func (s *Store) Close() error { return s.db.Close() }
+
+// write runs fn in a transaction with an outbox, and wakes the dispatcher once
+// it is committed.
+func (s *Store) write(ctx context.Context, fn func(db.Tx, *outbox) error) error {
+	var box *outbox
+	err := s.db.Write(ctx, func(tx db.Tx) error {
+		box = &outbox{store: s}
+		return fn(tx, box)
+	})
+	if err != nil {
+		return known(err)
+	}
+	if len(box.due) > 0 {
+		s.wake(box.due)
+	}
+	return nil
+}
+
+// read runs the batch's statements.
+func (s *Store) read(ctx context.Context, b *db.Batch) error {
+	return known(s.db.Read(ctx, func(c db.Conn) error { return c.Send(ctx, b) }))
+}
+
+// known lets a database that can not be reached be told from our own mistakes.
+func known(err error) error {
+	if err == nil || !errors.Is(err, db.ErrUnavailable) {
+		return err
+	}
+	var e *domain.Error
+	if errors.As(err, &e) {
+		return err
+	}
+	return domain.Errorf(domain.CodeUnavailable, "The service can't reach its database right now. Try again in a moment; the same request is safe to repeat.").Because(err)
+}
+
+func encodeList[T ~string](in []T) string {
+	if in == nil {
+		in = []T{}
+	}
+	out, err := json.Marshal(in)
+	if err != nil {
+		panic(err) // strings always encode
+	}
+	return string(out)
+}
+
+func decodeList[T ~string](text string) ([]T, error) {
+	var out []T
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		return nil, fmt.Errorf("decode a list: %w", err)
+	}
+	return out, nil
+}
+
+func optionalText(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// conditions builds a WHERE clause whose placeholders are numbered as they come.
+type conditions struct {
+	parts []string
+	args  []any
+}
+
+// add appends a condition; each ? stands for one argument.
+func (c *conditions) add(text string, args ...any) {
+	for _, a := range args {
+		c.args = append(c.args, a)
+		text = strings.Replace(text, "?", fmt.Sprintf("$%d", len(c.args)), 1)
+	}
+	c.parts = append(c.parts, text)
+}
+
+func (c *conditions) where() string { return " WHERE " + strings.Join(c.parts, " AND ") }
+
+// clone gives conditions that can be added to without touching c.
+func (c *conditions) clone() *conditions {
+	return &conditions{parts: append([]string(nil), c.parts...), args: append([]any(nil), c.args...)}
+}
+
+// limit gives the LIMIT clause of a page; one more row tells whether more follows.
+func (c *conditions) limit(p domain.Page) string {
+	c.args = append(c.args, p.Limit+1)
+	text := fmt.Sprintf(" LIMIT $%d", len(c.args))
+	if p.After == nil && p.Number > 1 {
+		c.args = append(c.args, int64(p.Number-1)*int64(p.Limit))
+		text += fmt.Sprintf(" OFFSET $%d", len(c.args))
+	}
+	return text
+}

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Measures, on a private PostgreSQL that keeps its promises to the disk. Arguments are packages (the load suite by
+# default); BENCH picks benchmarks by name, BENCH_FLAGS adds any flags of go test.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ $# -gt 0 ] || set -- ./test/load/...
+
+server=""
+finish() { [ -z "$server" ] || scripts/pg.sh stop "$server"; }
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+read -r server COURSEBRIDGE_TEST_POSTGRES < <(scripts/pg.sh start --durable --owner $$) || true
+[ -n "$server" ] || exit 1
+export COURSEBRIDGE_TEST_POSTGRES COURSEBRIDGE_TEST_FULL=1
+read -ra flags <<<"${BENCH_FLAGS:-}"
+go test -run '^$' -bench "${BENCH:-.}" -benchmem -timeout=2h "${flags[@]}" "$@"

@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# A private PostgreSQL: a new cluster in a temporary directory, on a free port of 127.0.0.1, gone without trace after
+# use. Tests, benches and developers all start theirs here.
+#
+#   pg.sh start [--durable] [--owner PID]   prints "DIRECTORY URL"; with an owner it ends when that process ends
+#   pg.sh stop DIRECTORY
+#   pg.sh up | down                         one for the developer of this working tree, noted in bin/pg
+#   pg.sh bindir                            where the server's programs are
+set -euo pipefail
+self=$(realpath "$0")
+note=$(dirname "$(dirname "$self")")/bin/pg
+
+die() {
+  printf 'pg.sh: %s\n' "$*" >&2
+  exit 1
+}
+
+# Debian keeps initdb and pg_ctl out of the PATH; the newest version wins.
+bindir() {
+  local dir
+  dir=$(printf '%s\n' /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
+  if [ ! -x "$dir/initdb" ]; then
+    dir=$(dirname "$(realpath "$(command -v initdb)" 2>/dev/null)" 2>/dev/null) || return 1
+  fi
+  [ -x "$dir/initdb" ] && [ -x "$dir/postgres" ] && [ -x "$dir/pg_ctl" ] && printf '%s\n' "$dir"
+}
+
+# PostgreSQL refuses to run as root.
+account() { if id postgres >/dev/null 2>&1; then echo postgres; else echo nobody; fi; }
+
+as_server() {
+  if [ "$(id -u)" -eq 0 ]; then
+    setpriv --reuid "$(account)" --regid "$(id -g "$(account)")" --clear-groups -- "$@"
+  else
+    "$@"
+  fi
+}
+
+settings() {
+  cat <<'CONF'
+listen_addresses = '127.0.0.1'
+max_connections = 300
+log_min_messages = warning
+CONF
+  [ "$durable" = yes ] && return
+  # Nothing here outlives the run, so nothing waits for the disk. The time zone is a foreign one, so that code which
+  # leans on the server's is found out.
+  cat <<'CONF'
+fsync = off
+synchronous_commit = off
+full_page_writes = off
+autovacuum = off
+max_wal_size = '4GB'
+timezone = 'Asia/Kathmandu'
+CONF
+}
+
+# A linguistic default collation in tests, for the same reason as the time zone: SQLite compares bytes, and a query
+# that lets the engine's collation decide must not pass on both by luck.
+init() {
+  local common=(--pgdata="$dir/data" --username=postgres --pwfile="$dir/password" --auth=scram-sha-256
+    --encoding=UTF8 --no-sync)
+  if [ "$durable" = no ] &&
+    as_server "$bin/initdb" "${common[@]}" --locale=C.UTF-8 --locale-provider=icu --icu-locale=en-US \
+      >"$dir/initdb.log" 2>&1; then
+    return
+  fi
+  as_server "$bin/initdb" "${common[@]}" --locale=C.UTF-8 >"$dir/initdb.log" 2>&1 || {
+    cat "$dir/initdb.log" >&2
+    die "initdb failed"
+  }
+}
+
+# The port is taken by binding it, never by asking first: two copies may pick the same one at the same moment. It lies
+# below the range from which the kernel takes the ports of outgoing connections.
+launch() {
+  local try
+  for try in {1..30}; do
+    port=$((20000 + RANDOM % 12000))
+    if as_server "$bin/pg_ctl" --pgdata="$dir/data" --log="$dir/log.$try" --wait --timeout=60 --silent \
+      --options="-p $port -k '$dir'" start >/dev/null 2>&1; then
+      return
+    fi
+    grep -q 'Address already in use' "$dir/log.$try" 2>/dev/null && continue
+    cat "$dir/log.$try" >&2 || true
+    die "the server did not start"
+  done
+  die "no free port found"
+}
+
+# An owner that is killed outright runs no trap; this looks after its server.
+watch() {
+  # shellcheck disable=SC2016 # expands in the watcher
+  setsid bash -c 'while kill -0 "$1" 2>/dev/null; do sleep 1; done; exec "$2" stop "$3"' \
+    watch "$1" "$self" "$dir" </dev/null >/dev/null 2>&1 &
+  echo $! >"$dir/watch.pid"
+}
+
+start() {
+  durable=no
+  local owner=""
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --durable) durable=yes ;;
+      --owner) owner=$2 && shift ;;
+      *) die "unknown option $1" ;;
+    esac
+    shift
+  done
+  bin=$(bindir) || die "PostgreSQL is not installed (Debian: apt-get install postgresql)"
+  umask 077
+  # Not under TMPDIR: the server's account must be able to enter it, and a socket's path is limited to 107 bytes.
+  dir=$(env -u TMPDIR mktemp -d -t coursebridge-pg.XXXXXX)
+  trap 'stop "$dir"' EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+  [ -n "$owner" ] && watch "$owner"
+  od -An -tx1 -N16 /dev/urandom | tr -d ' \n' >"$dir/password"
+  [ "$(id -u)" -eq 0 ] && chown -R "$(account)" "$dir"
+  cd "$dir"
+  init
+  settings >>"$dir/data/postgresql.conf"
+  launch
+  trap - EXIT
+  printf '%s postgres://postgres:%s@127.0.0.1:%s/postgres?sslmode=disable\n' "$dir" "$(cat "$dir/password")" "$port"
+}
+
+stop() {
+  local dir=$1 watcher
+  [ -d "$dir" ] || return 0
+  watcher=$(cat "$dir/watch.pid" 2>/dev/null || true)
+  if [ -n "$watcher" ] && [ "$watcher" != $$ ]; then
+    kill -KILL -- "-$watcher" 2>/dev/null || true
+  fi
+  if [ -f "$dir/data/postmaster.pid" ]; then
+    (cd "$dir" && as_server "$(bindir)/pg_ctl" --pgdata="$dir/data" --mode=immediate --wait --silent stop) \
+      >/dev/null 2>&1 || true
+  fi
+  rm -rf "$dir"
+}
+
+up() {
+  local dir url
+  if ! { read -r dir url <"$note" && [ -f "$dir/data/postmaster.pid" ]; } 2>/dev/null; then
+    mkdir -p "$(dirname "$note")"
+    (umask 077 && "$self" start >"$note")
+    read -r dir url <"$note"
+  fi
+  printf 'export COURSEBRIDGE_TEST_POSTGRES=%q\n' "$url"
+}
+
+down() {
+  local dir _
+  if read -r dir _ 2>/dev/null <"$note"; then stop "$dir"; fi
+  rm -f "$note"
+}
+
+case ${1:-} in
+  start) shift && start "$@" ;;
+  stop) stop "${2:?directory}" ;;
+  up | down | bindir) "$1" ;;
+  *) die "usage: pg.sh start [--durable] [--owner PID] | stop DIRECTORY | up | down | bindir" ;;
+esac

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// event is one line of go test -json (go doc test2json).
+type event struct {
+	Action      string
+	Package     string
+	ImportPath  string // of build-output and build-fail, in place of Package
+	Test        string
+	Elapsed     float64
+	Output      string
+	FailedBuild string
+}
+
+// count gathers the events of all packages.
+type count struct {
+	out      io.Writer
+	packages map[string]*pkg
+	builds   map[string]*strings.Builder
+	passed   int
+	skipped  int
+	failed   []string
+}
+
+// pkg is one package whose tests run.
+type pkg struct {
+	tests  map[string]*test
+	output strings.Builder
+}
+
+type test struct {
+	outcome  string // empty while it runs
+	children int
+	output   strings.Builder
+}
+
+func newCount(out io.Writer) *count {
+	return &count{out: out, packages: map[string]*pkg{}, builds: map[string]*strings.Builder{}}
+}
+
+func (c *count) read(r io.Reader) error {
+	lines := bufio.NewReader(r)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if len(line) > 0 {
+			c.line(line)
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// line takes one event. What is not JSON is passed on: it is go's own
+// complaint, and the exit code tells the rest.
+func (c *count) line(line []byte) {
+	var e event
+	if json.Unmarshal(line, &e) != nil {
+		_, _ = c.out.Write(line)
+		return
+	}
+	switch {
+	case e.Action == "build-output":
+		c.build(e.ImportPath).WriteString(e.Output)
+	case e.Package == "":
+	case e.Test == "":
+		c.packageEvent(e)
+	default:
+		c.testEvent(e)
+	}
+}
+
+func (c *count) build(path string) *strings.Builder {
+	if c.builds[path] == nil {
+		c.builds[path] = &strings.Builder{}
+	}
+	return c.builds[path]
+}
+
+func (c *count) pkg(name string) *pkg {
+	if c.packages[name] == nil {
+		c.packages[name] = &pkg{tests: map[string]*test{}}
+	}
+	return c.packages[name]
+}
+
+func (c *count) testEvent(e event) {
+	p := c.pkg(e.Package)
+	t := p.tests[e.Test]
+	if t == nil {
+		t = &test{}
+		p.tests[e.Test] = t
+		if parent, ok := p.parent(e.Test); ok {
+			parent.children++
+		}
+	}
+	switch e.Action {
+	case "output":
+		t.output.WriteString(e.Output)
+	case "pass", "fail", "skip":
+		t.outcome = e.Action
+	}
+}
+
+// parent finds the test that a subtest belongs to. Names of subtests may hold
+// slashes of their own, so it is the longest prefix that is a test.
+func (p *pkg) parent(name string) (*test, bool) {
+	for i := strings.LastIndexByte(name, '/'); i > 0; i = strings.LastIndexByte(name[:i], '/') {
+		if t := p.tests[name[:i]]; t != nil {
+			return t, true
+		}
+	}
+	return nil, false
+}
+
+func (c *count) packageEvent(e event) {
+	p := c.pkg(e.Package)
+	switch e.Action {
+	case "output":
+		p.output.WriteString(e.Output)
+	case "pass", "fail", "skip":
+		c.closePackage(e.Package, p, e)
+		delete(c.packages, e.Package)
+	}
+}
+
+// closePackage counts a package's tests. A test with subtests counts through
+// them, unless it failed while none of them did. A package that failed while
+// none of its tests did (it does not build, it exits, it leaks) counts as one.
+func (c *count) closePackage(name string, p *pkg, e event) {
+	failed, passed := len(c.failed), c.passed
+	through := p.through()
+	for _, id := range slices.Sorted(maps.Keys(p.tests)) {
+		t := p.tests[id]
+		switch {
+		case t.failed():
+			c.print(t.output.String())
+			if !through[t] {
+				c.failed = append(c.failed, name+" "+id)
+			}
+		case t.children > 0:
+		case t.outcome == "skip":
+			c.skipped++
+		default:
+			c.passed++
+		}
+	}
+	if e.Action != "fail" {
+		if len(p.tests) > 0 {
+			fmt.Fprintf(c.out, "ok    %s  %.1fs  %d passed\n", name, e.Elapsed, c.passed-passed)
+		}
+		return
+	}
+	if e.FailedBuild != "" {
+		c.print(c.build(e.FailedBuild).String())
+	}
+	c.print(p.output.String())
+	if len(c.failed) == failed {
+		c.failed = append(c.failed, name)
+	}
+	fmt.Fprintf(c.out, "FAIL  %s  %.1fs\n", name, e.Elapsed)
+}
+
+// through tells which failed tests have a failed subtest to answer for them.
+func (p *pkg) through() map[*test]bool {
+	through := map[*test]bool{}
+	for id, t := range p.tests {
+		if parent, ok := p.parent(id); ok && t.failed() {
+			through[parent] = true
+		}
+	}
+	return through
+}
+
+// failed holds also for a test that never ended: a panic elsewhere or the time
+// limit cut it off.
+func (t *test) failed() bool { return t.outcome == "fail" || t.outcome == "" }
+
+func (c *count) print(output string) {
+	if output != "" && !strings.HasSuffix(output, "\n") {
+		output += "\n"
+	}
+	_, _ = io.WriteString(c.out, output)
+}
+
+// close prints the count and gives the exit code; clean is false when go test
+// itself ended badly.
+func (c *count) close(clean bool) int {
+	for _, name := range slices.Sorted(maps.Keys(c.packages)) {
+		c.closePackage(name, c.packages[name], event{Action: "fail"})
+	}
+	switch {
+	case !clean && len(c.failed) == 0:
+		c.failed = append(c.failed, "go test itself; its own words are above")
+	case c.passed+c.skipped+len(c.failed) == 0:
+		c.failed = append(c.failed, "no test has run")
+	}
+	if len(c.failed) > 0 {
+		c.print("\nfailed:\n  " + strings.Join(c.failed, "\n  "))
+	}
+	if c.skipped > 0 {
+		fmt.Fprintf(c.out, "%d skipped\n", c.skipped)
+	}
+	fmt.Fprintf(c.out, "%d passed, %d failed\n", c.passed, len(c.failed))
+	if len(c.failed) > 0 {
+		return 1
+	}
+	return 0
+}
