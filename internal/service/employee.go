@@ -1,0 +1,53 @@
+package service
+
+import (
+	"context"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// Provision finds, links or creates an employee by the caller's own id. Codes:
+// invalid_request, external_id_taken, email_taken.
+func (l *Learning) Provision(ctx context.Context, c domain.Caller, in domain.Provision) (domain.Employee, domain.ProvisionStatus, error) {
+	if err := in.Check(); err != nil {
+		return domain.Employee{}, "", err
+	}
+	return l.store.Provision(ctx, c, in)
+}
+
+// Join makes an employee that no system has linked yet. Codes: invalid_request, email_taken.
+func (l *Learning) Join(ctx context.Context, c domain.Caller, email, name string) (domain.Employee, error) {
+	var checks domain.Checks
+	email, err := domain.Email(email)
+	checks.Add("email", err)
+	name, err = domain.Name(name)
+	checks.Add("name", err)
+	if err := checks.Err(); err != nil {
+		return domain.Employee{}, err
+	}
+	return l.store.Join(ctx, c, email, name)
+}
+
+// Employees lists the company's employees.
+func (l *Learning) Employees(ctx context.Context, c domain.Caller, f domain.EmployeeFilter, p domain.Page) (domain.Slice[domain.Employee], error) {
+	return l.store.Employees(ctx, c.Company.ID, f, p)
+}
+
+// Employee gives one employee with all assignments. Codes: employee_not_found, employee_offboarded.
+func (l *Learning) Employee(ctx context.Context, c domain.Caller, externalID string) (domain.Employee, []domain.Assignment, error) {
+	return l.store.Employee(ctx, c.Company.ID, externalID)
+}
+
+// PatchEmployee changes, offboards or brings back an employee. Codes:
+// invalid_request, employee_not_found, employee_offboarded, email_taken.
+func (l *Learning) PatchEmployee(ctx context.Context, c domain.Caller, externalID string, p domain.EmployeePatch) (domain.EmployeePatched, error) {
+	if err := p.Check(); err != nil {
+		return domain.EmployeePatched{}, err
+	}
+	return l.store.PatchEmployee(ctx, c, externalID, p)
+}
+
+// DeleteEmployee erases an employee. Codes: employee_not_found.
+func (l *Learning) DeleteEmployee(ctx context.Context, c domain.Caller, externalID string) error {
+	return l.store.DeleteEmployee(ctx, c, externalID)
+}

@@ -1,0 +1,59 @@
+// Package service holds the use cases, one file per noun: it validates, asks
+// the store for one transaction and keeps the work that no request waits for.
+// It declares the small interfaces it calls; HTTP, pages and SQL are elsewhere.
+package service
+
+import (
+	"context"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// Store is what the learning side needs of the database: employees, courses,
+// assignments and what learners do.
+type Store interface {
+	EmployeeStore
+	CourseStore
+	AssignmentStore
+	Now() time.Time
+}
+
+// Learning is the use cases around employees, courses and assignments.
+type Learning struct{ store Store }
+
+// NewLearning gives the use cases on a store.
+func NewLearning(store Store) *Learning { return &Learning{store: store} }
+
+// Now is the database's clock: what is overdue is judged by it.
+func (l *Learning) Now() time.Time { return l.store.Now() }
+
+// EmployeeStore keeps employees.
+type EmployeeStore interface {
+	Provision(ctx context.Context, c domain.Caller, in domain.Provision) (domain.Employee, domain.ProvisionStatus, error)
+	Join(ctx context.Context, c domain.Caller, email, name string) (domain.Employee, error)
+	Employees(ctx context.Context, company int64, f domain.EmployeeFilter, p domain.Page) (domain.Slice[domain.Employee], error)
+	Employee(ctx context.Context, company int64, externalID string) (domain.Employee, []domain.Assignment, error)
+	PatchEmployee(ctx context.Context, c domain.Caller, externalID string, p domain.EmployeePatch) (domain.EmployeePatched, error)
+	DeleteEmployee(ctx context.Context, c domain.Caller, externalID string) error
+}
+
+// CourseStore keeps courses.
+type CourseStore interface {
+	Courses(ctx context.Context, company int64) ([]domain.Course, error)
+	Course(ctx context.Context, company, id int64) (domain.Course, error)
+	AddCourse(ctx context.Context, c domain.Caller, course domain.Course) (int64, error)
+	PutCourse(ctx context.Context, course domain.Course) (id int64, status string, err error)
+	GrantCourse(ctx context.Context, by domain.Actor, externalID string, company int64, granted bool) (int64, error)
+}
+
+// AssignmentStore keeps assignments and applies activities.
+type AssignmentStore interface {
+	Assign(ctx context.Context, c domain.Caller, items []domain.BulkItem) ([]domain.BulkResult, error)
+	Assignments(ctx context.Context, company int64, f domain.AssignmentFilter, p domain.Page) (domain.AssignmentPage, error)
+	Assignment(ctx context.Context, company, id int64) (domain.Assignment, error)
+	AssignmentByExternalID(ctx context.Context, company int64, externalID string) (domain.Assignment, error)
+	Revoke(ctx context.Context, c domain.Caller, id int64) error
+	RecordActivities(ctx context.Context, items []domain.ActivityItem) ([]domain.ActivityResult, error)
+	MarkOverdue(ctx context.Context, limit int) (int, error)
+}

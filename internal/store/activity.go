@@ -1,0 +1,211 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// RecordActivities applies what learners did, in the order given, in a fixed
+// number of statements and one transaction. Codes per item:
+// assignment_not_found, assignment_revoked.
+func (s *Store) RecordActivities(ctx context.Context, items []domain.ActivityItem) ([]domain.ActivityResult, error) {
+	var out []domain.ActivityResult
+	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
+		run, err := s.loadActivities(ctx, tx, items)
+		if err != nil {
+			return err
+		}
+		out = run.apply(items, tx.Now())
+		if len(run.accepted) == 0 {
+			return nil
+		}
+		events := run.events(tx.Now())
+		if len(events) > 0 {
+			b := &db.Batch{}
+			box.prepare(b, tx, len(events), run.companies()...)
+			if err := tx.Send(ctx, b); err != nil {
+				return err
+			}
+		}
+		last := &db.Batch{}
+		s.insertActivities(last, run.accepted, tx.Now())
+		s.updateProgress(last, run.changed(), tx.Now())
+		s.insertAttempts(last, run.attempts)
+		s.insertMoves(last, run.moves, tx.Now())
+		box.events(last, tx.Now(), events...)
+		tx.Last(last)
+		return nil
+	})
+	return out, err
+}
+
+// activityRun is the state of one report while it is applied.
+type activityRun struct {
+	assignments map[int64]*trackedAssignment
+	order       []int64
+	known       map[string]bool
+	accepted    []domain.Activity
+	attempts    []attemptRow
+	moves       []moveRow
+}
+
+type trackedAssignment struct {
+	domain.Assignment
+	before domain.Status
+	dirty  bool
+}
+
+type moveRow struct {
+	a        domain.Assignment
+	from, to domain.Status
+	cause    string
+}
+
+// loadActivities locks the assignments first and then looks which activities are
+// known: whoever waited for the lock sees what was recorded meanwhile.
+func (s *Store) loadActivities(ctx context.Context, tx db.Tx, items []domain.ActivityItem) (*activityRun, error) {
+	run := &activityRun{assignments: map[int64]*trackedAssignment{}, known: map[string]bool{}}
+	var ids []int64
+	var keys []string
+	for _, it := range items {
+		if it.Err == nil {
+			ids, keys = append(ids, it.Activity.AssignmentID), append(keys, it.Activity.ID)
+		}
+	}
+	assignments, args := s.db.Rows(1, db.Column{Name: "id", Type: db.Int, Values: unique(ids)})
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		a := &trackedAssignment{}
+		err := scanAssignment(r, &a.Assignment)
+		a.before = a.Status
+		run.assignments[a.ID] = a
+		run.order = append(run.order, a.ID)
+		return err
+	}, `SELECT `+assignmentColumns+` FROM `+assignments+` k JOIN assignments a ON a.id = k.id
+		JOIN employees e ON e.company_id = a.company_id AND e.id = a.employee_id
+		JOIN courses c ON c.id = a.course_id ORDER BY a.id`+s.db.ForUpdate("a"), args...)
+	activities, args := s.db.Rows(1, db.Column{Name: "id", Type: db.Text, Values: unique(keys)})
+	b.Query(func(r db.Rows) error {
+		var id string
+		err := r.Scan(&id)
+		run.known[id] = true
+		return err
+	}, `SELECT x.id FROM `+activities+` k JOIN activities x ON x.id = k.id`, args...)
+	return run, tx.Send(ctx, b)
+}
+
+func (r *activityRun) apply(items []domain.ActivityItem, now time.Time) []domain.ActivityResult {
+	out := make([]domain.ActivityResult, len(items))
+	for i, it := range items {
+		if it.Err != nil {
+			out[i].Err = it.Err
+			continue
+		}
+		a, ok := r.assignments[it.Activity.AssignmentID]
+		switch {
+		case !ok:
+			out[i].Err = domain.ErrAssignmentNotFound
+		case a.RevokedAt != nil:
+			out[i].Err = domain.ErrAssignmentRevoked
+		default:
+			r.one(a, it.Activity, now)
+			out[i].Status = a.Status
+		}
+	}
+	return out
+}
+
+func (r *activityRun) one(a *trackedAssignment, act domain.Activity, now time.Time) {
+	if r.known[act.ID] {
+		return
+	}
+	r.known[act.ID] = true
+	if act.OccurredAt.IsZero() {
+		act.OccurredAt = now
+	}
+	r.accepted = append(r.accepted, act)
+	from := a.Status
+	if !a.Apply(a.Rule, act) {
+		return
+	}
+	a.dirty = true
+	if from != a.Status {
+		r.moves = append(r.moves, moveRow{a: a.Assignment, from: from, to: a.Status, cause: string(act.Type)})
+	}
+	r.attempts = noteAttempt(r.attempts, a.Assignment)
+}
+
+// attemptRow is the state of an assignment's latest attempt.
+type attemptRow struct {
+	company, assignment int64
+	number              int
+	startedAt           time.Time
+	endedAt             *time.Time
+	score               *int64
+	passed              *int64
+}
+
+// noteAttempt keeps one row per attempt, the latest state of it.
+func noteAttempt(rows []attemptRow, a domain.Assignment) []attemptRow {
+	row := attemptRow{company: a.CompanyID, assignment: a.ID, number: a.Attempts, startedAt: *a.AttemptAt}
+	if a.Status != domain.StatusStarted {
+		row.endedAt = a.EndedAt
+		row.score = (*int64)(a.Score)
+		passed := int64(0)
+		if a.Passed() {
+			passed = 1
+		}
+		row.passed = &passed
+	}
+	for i := range rows {
+		if rows[i].assignment == row.assignment && rows[i].number == row.number {
+			rows[i] = row
+			return rows
+		}
+	}
+	return append(rows, row)
+}
+
+func (r *activityRun) changed() []domain.Assignment {
+	var out []domain.Assignment
+	for _, id := range r.order {
+		if a := r.assignments[id]; a.dirty {
+			out = append(out, a.Assignment)
+		}
+	}
+	return out
+}
+
+func (r *activityRun) events(now time.Time) []domain.Event {
+	var out []domain.Event
+	for _, m := range r.moves {
+		switch m.to {
+		case domain.StatusCompleted:
+			out = append(out, domain.AssignmentEvent(domain.EventAssignmentCompleted, m.a, now))
+		case domain.StatusFailed:
+			out = append(out, domain.AssignmentEvent(domain.EventAssignmentFailed, m.a, now))
+		}
+	}
+	return out
+}
+
+func (r *activityRun) companies() []int64 {
+	var out []int64
+	for _, m := range r.moves {
+		out = append(out, m.a.CompanyID)
+	}
+	return unique(out)
+}
+
+func (s *Store) insertActivities(b *db.Batch, acts []domain.Activity, now time.Time) {
+	ids, assignments := make([]string, len(acts)), make([]int64, len(acts))
+	for i, a := range acts {
+		ids[i], assignments[i] = a.ID, a.AssignmentID
+	}
+	rows, args := s.db.Rows(2, db.Column{Name: "id", Type: db.Text, Values: ids}, db.Column{Name: "assignment_id", Type: db.Int, Values: assignments})
+	b.Exec(`INSERT INTO activities (id, assignment_id, received_at) SELECT r.id, r.assignment_id, $1 FROM `+rows+` r ORDER BY r.id`,
+		append([]any{now}, args...)...)
+}

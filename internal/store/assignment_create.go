@@ -1,0 +1,213 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// Assign creates assignments, each for itself, in a fixed number of statements
+// and one transaction. The results are in the order of the items. Codes per
+// item: employee_not_found, employee_offboarded, course_not_found,
+// wrong_company, idempotency_conflict.
+func (s *Store) Assign(ctx context.Context, c domain.Caller, items []domain.BulkItem) ([]domain.BulkResult, error) {
+	var out []domain.BulkResult
+	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
+		plan := newAssignPlan(items)
+		b := &db.Batch{}
+		plan.load(b, s.db, c.Company.ID)
+		tx.IDs(b, "assignment_ids", plan.valid, &plan.ids)
+		box.prepare(b, tx, plan.valid, c.Company.ID)
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		plan.decide(items, tx.Now())
+		out = plan.results
+		if len(plan.made) > 0 {
+			last := &db.Batch{}
+			s.insertAssignments(last, plan.made)
+			box.audit(last, tx.Now(), plan.entry(c))
+			box.events(last, tx.Now(), plan.events(tx.Now())...)
+			tx.Last(last)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// assignPlan is what a bulk request finds and decides.
+type assignPlan struct {
+	employeeKeys, externalKeys []string
+	courseKeys                 []int64
+	valid                      int
+	ids                        []int64
+
+	defaultDays int
+	employees   map[string]domain.Employee
+	former      map[string]bool
+	courses     map[int64]grantedCourse
+	existing    map[string]domain.Assignment
+
+	results []domain.BulkResult
+	made    []domain.Assignment
+}
+
+type grantedCourse struct {
+	domain.Course
+	granted bool
+}
+
+func newAssignPlan(items []domain.BulkItem) *assignPlan {
+	p := &assignPlan{
+		defaultDays: domain.DefaultDeadlineDays,
+		employees:   map[string]domain.Employee{}, former: map[string]bool{},
+		courses: map[int64]grantedCourse{}, existing: map[string]domain.Assignment{},
+	}
+	for _, it := range items {
+		if it.Err != nil {
+			continue
+		}
+		p.valid++
+		p.employeeKeys = append(p.employeeKeys, it.New.EmployeeExternalID)
+		p.externalKeys = append(p.externalKeys, it.New.ExternalID)
+		p.courseKeys = append(p.courseKeys, it.New.CourseID)
+	}
+	p.employeeKeys, p.externalKeys, p.courseKeys = unique(p.employeeKeys), unique(p.externalKeys), unique(p.courseKeys)
+	return p
+}
+
+func unique[T ~string | ~int64](in []T) []T {
+	slices.Sort(in)
+	return slices.Compact(in)
+}
+
+// load queues what the decisions need. The employees are locked, in the order of
+// their ids, so that nobody is offboarded between the decision and the commit.
+func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
+	b.Query(func(r db.Rows) error { return r.Scan(&p.defaultDays) }, `SELECT default_deadline_days FROM companies WHERE id = $1`, company)
+	employees, employeeArgs := d.Rows(2, db.Column{Name: "external_id", Type: db.Text, Values: p.employeeKeys})
+	b.Query(func(r db.Rows) error {
+		var e domain.Employee
+		if err := scanEmployee(r, &e); err != nil {
+			return err
+		}
+		p.employees[e.ExternalID] = e
+		return nil
+	}, `SELECT `+employeeColumns+` FROM `+employees+` k JOIN employees e ON e.company_id = $1 AND e.external_id = k.external_id
+		WHERE e.left_at IS NULL ORDER BY e.id`+d.ForShare("e"), append([]any{company}, employeeArgs...)...)
+	b.Query(func(r db.Rows) error {
+		var id string
+		err := r.Scan(&id)
+		p.former[id] = true
+		return err
+	}, `SELECT DISTINCT e.external_id FROM `+employees+` k JOIN employees e ON e.company_id = $1 AND e.external_id = k.external_id
+		WHERE e.left_at IS NOT NULL`, append([]any{company}, employeeArgs...)...)
+	courses, courseArgs := d.Rows(2, db.Column{Name: "id", Type: db.Int, Values: p.courseKeys})
+	b.Query(func(r db.Rows) error {
+		var c grantedCourse
+		err := scanCourse(r, &c.Course, &c.granted)
+		p.courses[c.ID] = c
+		return err
+	}, `SELECT `+courseColumns+`, g.company_id IS NOT NULL FROM `+courses+` k JOIN courses c ON c.id = k.id
+		LEFT JOIN course_grants g ON g.company_id = $1 AND g.course_id = c.id`, append([]any{company}, courseArgs...)...)
+	externals, externalArgs := d.Rows(2, db.Column{Name: "external_id", Type: db.Text, Values: p.externalKeys})
+	b.Query(func(r db.Rows) error {
+		var a domain.Assignment
+		err := scanAssignment(r, &a)
+		p.existing[a.ExternalID] = a
+		return err
+	}, `SELECT `+assignmentColumns+` FROM `+externals+` k
+		JOIN assignments a ON a.company_id = $1 AND a.external_id = k.external_id AND a.revoked_at IS NULL
+		JOIN employees e ON e.company_id = a.company_id AND e.id = a.employee_id
+		JOIN courses c ON c.id = a.course_id`, append([]any{company}, externalArgs...)...)
+}
+
+// decide gives every item its result, first item first.
+func (p *assignPlan) decide(items []domain.BulkItem, now time.Time) {
+	p.results, p.made = make([]domain.BulkResult, len(items)), nil
+	for i, it := range items {
+		if it.Err != nil {
+			p.results[i].Err = it.Err
+			continue
+		}
+		p.results[i] = p.one(it.New, now)
+	}
+}
+
+func (p *assignPlan) one(in domain.NewAssignment, now time.Time) domain.BulkResult {
+	existing, repeated := p.existing[in.ExternalID]
+	var conflict error
+	if repeated {
+		if conflict = in.Repeats(existing); conflict == nil {
+			return domain.BulkResult{Assignment: existing}
+		}
+	}
+	e, ok := p.employees[in.EmployeeExternalID]
+	if !ok {
+		if p.former[in.EmployeeExternalID] {
+			return domain.BulkResult{Err: domain.ErrEmployeeOffboarded}
+		}
+		return domain.BulkResult{Err: domain.ErrEmployeeNotFound}
+	}
+	course, ok := p.courses[in.CourseID]
+	switch {
+	case !ok:
+		return domain.BulkResult{Err: domain.ErrCourseNotFound}
+	case !course.granted:
+		return domain.BulkResult{Err: domain.ErrCourseWrongCompany}
+	case conflict != nil:
+		return domain.BulkResult{Err: conflict}
+	}
+	a := in.Make(p.ids[len(p.made)], e, course.Course, now, p.defaultDays)
+	p.existing[in.ExternalID] = a
+	p.made = append(p.made, a)
+	return domain.BulkResult{Assignment: a}
+}
+
+func (p *assignPlan) events(now time.Time) []domain.Event {
+	out := make([]domain.Event, len(p.made))
+	for i, a := range p.made {
+		out[i] = domain.AssignmentEvent(domain.EventAssignmentCreated, a, now)
+	}
+	return out
+}
+
+// entry is one line of the audit log per request, however many it made.
+func (p *assignPlan) entry(c domain.Caller) domain.AuditEntry {
+	e := domain.AuditEntry{CompanyID: c.Company.ID, Actor: c.Actor, Action: "assignment.created", RecordKind: "assignment"}
+	if len(p.made) == 1 {
+		e.RecordID, e.EmployeeID = strconv.FormatInt(p.made[0].ID, 10), p.made[0].EmployeeID
+		return e
+	}
+	e.RecordID = fmt.Sprintf("%d–%d", p.made[0].ID, p.made[len(p.made)-1].ID)
+	e.Detail = fmt.Sprintf("%d assignments in one request.", len(p.made))
+	return e
+}
+
+// insertAssignments writes the rows in the order of their external ids: two
+// requests over the same keys then wait for each other instead of deadlocking,
+// and the later one starts anew and finds what the first has made.
+func (s *Store) insertAssignments(b *db.Batch, made []domain.Assignment) {
+	sorted := slices.SortedFunc(slices.Values(made), func(x, y domain.Assignment) int { return strings.Compare(x.ExternalID, y.ExternalID) })
+	n := len(sorted)
+	ids, employees, courses := make([]int64, n), make([]int64, n), make([]int64, n)
+	externals, deadlines, required := make([]string, n), make([]time.Time, n), make([]bool, n)
+	for i, a := range sorted {
+		ids[i], employees[i], courses[i] = a.ID, a.EmployeeID, a.CourseID
+		externals[i], deadlines[i], required[i] = a.ExternalID, a.Deadline, a.IsRequired
+	}
+	rows, args := s.db.Rows(3,
+		db.Column{Name: "id", Type: db.Int, Values: ids}, db.Column{Name: "external_id", Type: db.Text, Values: externals},
+		db.Column{Name: "employee_id", Type: db.Int, Values: employees}, db.Column{Name: "course_id", Type: db.Int, Values: courses},
+		db.Column{Name: "deadline", Type: db.Time, Values: deadlines}, db.Column{Name: "required", Type: db.Bool, Values: required})
+	b.Exec(`INSERT INTO assignments (company_id, id, external_id, employee_id, course_id, status, percent, attempts,
+			granted_attempts, is_required, assigned_at, deadline, asked_deadline, asked_required, updated_at)
+		SELECT $1, r.id, r.external_id, r.employee_id, r.course_id, 'assigned', 0, 0, 0, r.required, $2, r.deadline, r.deadline, r.required, $2
+		FROM `+rows+` r`, append([]any{made[0].CompanyID, made[0].AssignedAt}, args...)...)
+}

@@ -1,0 +1,147 @@
+package store
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+const courseColumns = `c.id, c.owner_company_id, coalesce(c.parent_id, 0), coalesce(c.external_id, ''), c.name,
+	c.is_assessment, c.pass_mark, c.allowed_attempts`
+
+func scanCourse(r db.Rows, c *domain.Course, more ...any) error {
+	return r.Scan(append([]any{
+		&c.ID, &c.OwnerCompanyID, &c.ParentID, &c.ExternalID, &c.Name, &c.IsAssessment, &c.PassMark, &c.AllowedAttempts,
+	}, more...)...)
+}
+
+// Courses lists what the company may assign, slices included, in ascending id.
+// Modules are not read.
+func (s *Store) Courses(ctx context.Context, company int64) ([]domain.Course, error) {
+	var out []domain.Course
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var c domain.Course
+		err := scanCourse(r, &c)
+		out = append(out, c)
+		return err
+	}, `SELECT `+courseColumns+` FROM course_grants g JOIN courses c ON c.id = g.course_id
+		WHERE g.company_id = $1 ORDER BY c.id`, company)
+	return out, s.read(ctx, b)
+}
+
+// CourseModules gives the titles of a course's modules in order.
+func (s *Store) CourseModules(ctx context.Context, course int64) ([]string, error) {
+	var out []string
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var title string
+		err := r.Scan(&title)
+		out = append(out, title)
+		return err
+	}, `SELECT title FROM course_modules WHERE course_id = $1 ORDER BY position`, course)
+	return out, s.read(ctx, b)
+}
+
+// AddCourse makes a course that the company owns and may assign, a slice when it
+// has a parent. Codes: external_id_taken, company_not_found.
+func (s *Store) AddCourse(ctx context.Context, c domain.Caller, course domain.Course) (int64, error) {
+	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
+		exists := false
+		b := &db.Batch{}
+		b.Query(func(db.Rows) error { exists = true; return nil }, `SELECT 1 FROM companies WHERE id = $1`, c.Company.ID)
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		if !exists {
+			return domain.ErrCompanyNotFound(c.Company.ID)
+		}
+		course.OwnerCompanyID = c.Company.ID
+		if err := s.insertCourse(ctx, tx, &course); err != nil {
+			return err
+		}
+		b = &db.Batch{}
+		grant(b, tx, c.Company.ID, course.ID)
+		box.audit(b, tx.Now(), courseEntry(c, "course.added", course.ID))
+		return tx.Send(ctx, b)
+	})
+	return course.ID, err
+}
+
+func (s *Store) insertCourse(ctx context.Context, tx db.Tx, course *domain.Course) error {
+	var parent *int64
+	if course.ParentID != 0 {
+		parent = &course.ParentID
+	}
+	made := false
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error { made = true; return r.Scan(&course.ID) },
+		`INSERT INTO courses (owner_company_id, parent_id, external_id, name, is_assessment, pass_mark, allowed_attempts, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) ON CONFLICT (owner_company_id, external_id) DO NOTHING RETURNING id`,
+		course.OwnerCompanyID, parent, optionalText(course.ExternalID), course.Name, course.IsAssessment,
+		int64(course.PassMark), course.AllowedAttempts, tx.Now())
+	if err := tx.Send(ctx, b); err != nil {
+		return err
+	}
+	if !made {
+		return domain.ErrCourseIDTaken
+	}
+	b = &db.Batch{}
+	s.setModules(b, course.ID, course.Modules)
+	return tx.Send(ctx, b)
+}
+
+func (s *Store) setModules(b *db.Batch, course int64, titles []string) {
+	b.Exec(`DELETE FROM course_modules WHERE course_id = $1`, course)
+	if len(titles) == 0 {
+		return
+	}
+	positions := make([]int64, len(titles))
+	for i := range positions {
+		positions[i] = int64(i + 1)
+	}
+	rows, args := s.db.Rows(2, db.Column{Name: "position", Type: db.Int, Values: positions}, db.Column{Name: "title", Type: db.Text, Values: titles})
+	b.Exec(`INSERT INTO course_modules (course_id, position, title) SELECT $1, r.position, r.title FROM `+rows+` r`,
+		append([]any{course}, args...)...)
+}
+
+func grant(b *db.Batch, tx db.Tx, company, course int64) {
+	b.Exec(`INSERT INTO course_grants (company_id, course_id, granted_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+		company, course, tx.Now())
+	bumpCourses(b)
+}
+
+// bumpCourses tells every replica that the courses it keeps in memory are stale.
+func bumpCourses(b *db.Batch) {
+	b.Exec(`UPDATE cache_versions SET version = version + 1 WHERE name = 'courses'`)
+}
+
+func courseEntry(c domain.Caller, action string, id int64) domain.AuditEntry {
+	return domain.AuditEntry{
+		CompanyID: c.Company.ID, Actor: c.Actor, Action: action, RecordKind: "course", RecordID: strconv.FormatInt(id, 10),
+	}
+}
+
+// Course gives a course the company may assign. Codes: course_not_found, wrong_company.
+func (s *Store) Course(ctx context.Context, company, id int64) (domain.Course, error) {
+	var course domain.Course
+	found, granted := false, false
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error { found = true; return scanCourse(r, &course, &granted) },
+		`SELECT `+courseColumns+`, EXISTS (SELECT 1 FROM course_grants g WHERE g.company_id = $1 AND g.course_id = c.id)
+		FROM courses c WHERE c.id = $2`, company, id)
+	if err := s.read(ctx, b); err != nil {
+		return course, err
+	}
+	switch {
+	case !found:
+		return course, domain.ErrCourseNotFound
+	case !granted:
+		return course, domain.ErrCourseWrongCompany
+	}
+	var err error
+	course.Modules, err = s.CourseModules(ctx, id)
+	return course, err
+}

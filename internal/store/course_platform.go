@@ -1,0 +1,94 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// PutCourse makes or updates a course of the platform by its external id.
+func (s *Store) PutCourse(ctx context.Context, course domain.Course) (id int64, status string, err error) {
+	err = s.write(ctx, func(tx db.Tx, _ *outbox) error {
+		var old domain.Course
+		found := false
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error { found = true; return scanCourse(r, &old) },
+			`SELECT `+courseColumns+` FROM courses c WHERE c.owner_company_id = 0 AND c.external_id = $1`+s.db.ForUpdate("c"), course.ExternalID)
+		b.Query(func(r db.Rows) error {
+			var title string
+			err := r.Scan(&title)
+			old.Modules = append(old.Modules, title)
+			return err
+		}, `SELECT m.title FROM course_modules m JOIN courses c ON c.id = m.course_id
+			WHERE c.owner_company_id = 0 AND c.external_id = $1 ORDER BY m.position`, course.ExternalID)
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		if !found {
+			made := course
+			if err := s.insertCourse(ctx, tx, &made); err != nil {
+				return err
+			}
+			id, status = made.ID, "created"
+			return nil
+		}
+		id, status = old.ID, "unchanged"
+		if old.Name == course.Name && old.Rule() == course.Rule() && slices.Equal(old.Modules, course.Modules) {
+			return nil
+		}
+		status = "updated"
+		return s.updateCourse(ctx, tx, old, course)
+	})
+	return id, status, err
+}
+
+// updateCourse also stamps the assignments of a renamed course: they carry its name.
+func (s *Store) updateCourse(ctx context.Context, tx db.Tx, old, course domain.Course) error {
+	b := &db.Batch{}
+	b.Exec(`UPDATE courses SET name = $2, is_assessment = $3, pass_mark = $4, allowed_attempts = $5, updated_at = $6 WHERE id = $1`,
+		old.ID, course.Name, course.IsAssessment, int64(course.PassMark), course.AllowedAttempts, tx.Now())
+	s.setModules(b, old.ID, course.Modules)
+	if old.Name != course.Name {
+		b.Exec(`UPDATE assignments SET updated_at = $2 WHERE course_id = $1 AND revoked_at IS NULL
+			AND company_id IN (SELECT company_id FROM course_grants WHERE course_id = $1)`, old.ID, tx.Now())
+	}
+	bumpCourses(b)
+	return tx.Send(ctx, b)
+}
+
+// GrantCourse lets a company assign a course of the platform, or no longer.
+// Codes: course_not_found, company_not_found.
+func (s *Store) GrantCourse(ctx context.Context, by domain.Actor, externalID string, company int64, granted bool) (int64, error) {
+	var id int64
+	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
+		id = 0
+		exists := false
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error { return r.Scan(&id) },
+			`SELECT id FROM courses WHERE owner_company_id = 0 AND external_id = $1`, externalID)
+		b.Query(func(db.Rows) error { exists = true; return nil }, `SELECT 1 FROM companies WHERE id = $1`, company)
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		switch {
+		case id == 0:
+			return domain.ErrCourseNotFound
+		case !exists:
+			return domain.ErrCompanyNotFound(company)
+		}
+		b = &db.Batch{}
+		c := domain.Caller{Company: domain.Company{ID: company}, Actor: by}
+		if granted {
+			grant(b, tx, company, id)
+			box.audit(b, tx.Now(), courseEntry(c, "course.granted", id))
+		} else {
+			b.Exec(`DELETE FROM course_grants WHERE company_id = $1 AND course_id = $2`, company, id)
+			bumpCourses(b)
+			box.audit(b, tx.Now(), courseEntry(c, "course.withdrawn", id))
+		}
+		return tx.Send(ctx, b)
+	})
+	return id, err
+}

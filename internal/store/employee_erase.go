@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// DeleteEmployee erases an employee, live or else former: nothing that
+// identifies the person stays, results stay without one. Codes: employee_not_found.
+func (s *Store) DeleteEmployee(ctx context.Context, c domain.Caller, externalID string) error {
+	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
+		var live, former []domain.Employee
+		into := func(list *[]domain.Employee) func(db.Rows) error {
+			return func(r db.Rows) error {
+				var e domain.Employee
+				err := scanEmployee(r, &e)
+				*list = append(*list, e)
+				return err
+			}
+		}
+		b := &db.Batch{}
+		b.Query(into(&live), employeeByExternalID+s.db.ForUpdate("e"), c.Company.ID, externalID)
+		b.Query(into(&former), formerByExternalID+s.db.ForUpdate("e"), c.Company.ID, externalID)
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		gone := live
+		if len(gone) == 0 {
+			gone = former
+		}
+		if len(gone) == 0 {
+			return domain.ErrEmployeeNotFound
+		}
+		b = &db.Batch{}
+		box.prepare(b, tx, len(gone), c.Company.ID)
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		return s.erase(ctx, tx, box, c, gone)
+	})
+	if err != nil {
+		return err
+	}
+	return known(s.db.Erased(ctx))
+}
+
+func (s *Store) erase(ctx context.Context, tx db.Tx, box *outbox, c domain.Caller, gone []domain.Employee) error {
+	b := &db.Batch{}
+	var events []domain.Event
+	for _, e := range gone {
+		if err := s.anonymise(ctx, tx, e); err != nil {
+			return err
+		}
+		scrubEvents(b, tx, e)
+		b.Exec(`DELETE FROM activities WHERE assignment_id IN
+			(SELECT id FROM assignments WHERE company_id = $1 AND employee_id = $2)`, e.CompanyID, e.ID)
+		b.Exec(`DELETE FROM assignments WHERE company_id = $1 AND employee_id = $2`, e.CompanyID, e.ID)
+		b.One(errStale, `DELETE FROM employees WHERE company_id = $1 AND id = $2`, e.CompanyID, e.ID)
+		dropOrphanAccount(b, e.Email)
+		box.audit(b, tx.Now(), employeeEntry(c, "employee.deleted", e.ID, ""))
+		events = append(events, domain.EmployeeRemoved(e, domain.ReasonDeleted, tx.Now()))
+	}
+	box.events(b, tx.Now(), events...)
+	return tx.Send(ctx, b)
+}
+
+// anonymise keeps what ended attempts say about a course, without the person.
+func (s *Store) anonymise(ctx context.Context, tx db.Tx, e domain.Employee) error {
+	var courses, attempts []int64
+	var scores []*int64
+	var passed []bool
+	var months []string
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var course, tries int64
+		var score *int64
+		var pass bool
+		var ended time.Time
+		if err := r.Scan(&course, &score, &tries, &pass, &ended); err != nil {
+			return err
+		}
+		courses, scores, attempts = append(courses, course), append(scores, score), append(attempts, tries)
+		passed, months = append(passed, pass), append(months, ended.Format("2006-01"))
+		return nil
+	}, `SELECT course_id, score, attempts, status = 'completed', ended_at
+		FROM assignments WHERE company_id = $1 AND employee_id = $2 AND ended_at IS NOT NULL ORDER BY course_id, id`, e.CompanyID, e.ID)
+	if err := tx.Send(ctx, b); err != nil || len(courses) == 0 {
+		return err
+	}
+	rows, args := s.db.Rows(2, db.Column{Name: "course_id", Type: db.Int, Values: courses},
+		db.Column{Name: "score", Type: db.Int, Values: scores}, db.Column{Name: "attempts", Type: db.Int, Values: attempts},
+		db.Column{Name: "passed", Type: db.Bool, Values: passed}, db.Column{Name: "month", Type: db.Text, Values: months})
+	_, err := tx.Exec(ctx, `INSERT INTO anonymous_results (company_id, course_id, score, attempts, passed, completed_month)
+		SELECT $1, r.course_id, r.score, r.attempts, r.passed, r.month FROM `+rows+` r`, append([]any{e.CompanyID}, args...)...)
+	return err
+}
+
+// scrubEvents empties what was stored of the person's events and of what
+// receivers answered to them. What was not sent yet can't be sent any more.
+func scrubEvents(b *db.Batch, tx db.Tx, e domain.Employee) {
+	const theirs = `(SELECT id FROM events WHERE company_id = $1 AND employee_id = $2 AND kind <> 'employee.removed')`
+	b.Exec(`UPDATE delivery_attempts SET response_headers = '[]', response_body = $3, error = ''
+		WHERE company_id = $1 AND delivery_id IN
+		(SELECT d.id FROM deliveries d WHERE d.company_id = $1 AND d.event_id IN `+theirs+`)`, e.CompanyID, e.ID, []byte{})
+	b.Exec(`UPDATE deliveries SET state = 'failed', error_kind = 'erased', finished_at = $3
+		WHERE company_id = $1 AND state IN ('pending', 'held') AND event_id IN `+theirs, e.CompanyID, e.ID, tx.Now())
+	b.Exec(`UPDATE events SET body = $3, external_id = '', erased_at = $4
+		WHERE company_id = $1 AND employee_id = $2 AND kind <> 'employee.removed'`, e.CompanyID, e.ID, []byte{}, tx.Now())
+}

@@ -1,0 +1,167 @@
+package store
+
+import (
+	"context"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// PatchEmployee changes, offboards or brings back an employee. Codes:
+// employee_not_found, employee_offboarded, email_taken.
+func (s *Store) PatchEmployee(ctx context.Context, c domain.Caller, externalID string, p domain.EmployeePatch) (domain.EmployeePatched, error) {
+	var out domain.EmployeePatched
+	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
+		out = domain.EmployeePatched{}
+		found, err := s.loadForPatch(ctx, tx, box, c, externalID, p)
+		if err != nil {
+			return err
+		}
+		switch {
+		case found.live != nil:
+			return s.patchLive(ctx, tx, box, c, found, p, &out)
+		case found.former == nil:
+			return domain.ErrEmployeeNotFound
+		case p.Active == nil:
+			return domain.ErrEmployeeOffboarded
+		case !*p.Active:
+			out.Employee, out.Offboarded = *found.former, true
+			return nil
+		}
+		out.Employee = p.Apply(*found.former)
+		if err := s.checkEmailFree(ctx, tx, out.Employee); err != nil {
+			return err
+		}
+		if err := s.bringBack(ctx, tx, box, c, &out.Employee, "employee.brought_back"); err != nil {
+			return err
+		}
+		return s.replaceTags(ctx, tx, *found.former, out.Employee)
+	})
+	return out, err
+}
+
+type patchState struct{ live, former *domain.Employee }
+
+func (s *Store) loadForPatch(ctx context.Context, tx db.Tx, box *outbox, c domain.Caller, externalID string, p domain.EmployeePatch) (patchState, error) {
+	var found patchState
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		found.live = &domain.Employee{}
+		return scanEmployee(r, found.live)
+	}, employeeByExternalID+s.db.ForUpdate("e"), c.Company.ID, externalID)
+	b.Query(func(r db.Rows) error {
+		found.former = &domain.Employee{}
+		return scanEmployee(r, found.former)
+	}, formerByExternalID+` LIMIT 1`+s.db.ForUpdate("e"), c.Company.ID, externalID)
+	events := 0
+	if p.Active != nil {
+		events = 1
+	}
+	box.prepare(b, tx, events, c.Company.ID)
+	return found, tx.Send(ctx, b)
+}
+
+func (s *Store) patchLive(ctx context.Context, tx db.Tx, box *outbox, c domain.Caller, found patchState, p domain.EmployeePatch, out *domain.EmployeePatched) error {
+	before := *found.live
+	after := p.Apply(before)
+	out.Employee = after
+	if p.Changes(before) {
+		if err := s.updateEmployee(ctx, tx, box, c, before, after); err != nil {
+			return err
+		}
+	}
+	if p.Active == nil || *p.Active {
+		return nil
+	}
+	out.Offboarded = true
+	return s.offboard(ctx, tx, box, c, after)
+}
+
+func (s *Store) updateEmployee(ctx context.Context, tx db.Tx, box *outbox, c domain.Caller, before, after domain.Employee) error {
+	moved := domain.FoldEmail(before.Email) != domain.FoldEmail(after.Email)
+	if moved {
+		if err := s.checkEmailFree(ctx, tx, after); err != nil {
+			return err
+		}
+	}
+	b := &db.Batch{}
+	if moved {
+		b.Exec(`INSERT INTO accounts (email_folded, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`, domain.FoldEmail(after.Email), tx.Now())
+	}
+	b.One(errStale, `UPDATE employees SET name = $3, email = $4, email_folded = $5, tags = $6, updated_at = $7
+		WHERE company_id = $1 AND id = $2 AND left_at IS NULL`,
+		after.CompanyID, after.ID, after.Name, after.Email, domain.FoldEmail(after.Email), encodeList(after.Tags), tx.Now())
+	if moved {
+		dropOrphanAccount(b, before.Email)
+	}
+	if before.Email != after.Email {
+		touchAssignments(b, tx, after)
+	}
+	box.audit(b, tx.Now(), employeeEntry(c, "employee.changed", after.ID, changedFields(before, after)))
+	if err := tx.Send(ctx, b); err != nil {
+		return err
+	}
+	return s.replaceTags(ctx, tx, before, after)
+}
+
+// changedFields names the fields, never their values: entries outlive the person.
+func changedFields(before, after domain.Employee) string {
+	text := "Changed:"
+	if before.Name != after.Name {
+		text += " name"
+	}
+	if before.Email != after.Email {
+		text += " email"
+	}
+	if encodeList(before.Tags) != encodeList(after.Tags) {
+		text += " tags"
+	}
+	return text + "."
+}
+
+func (s *Store) checkEmailFree(ctx context.Context, tx db.Tx, e domain.Employee) error {
+	taken := false
+	b := &db.Batch{}
+	b.Query(func(db.Rows) error { taken = true; return nil },
+		`SELECT id FROM employees WHERE company_id = $1 AND email_folded = $2 AND left_at IS NULL AND id <> $3`,
+		e.CompanyID, domain.FoldEmail(e.Email), e.ID)
+	if err := tx.Send(ctx, b); err != nil {
+		return err
+	}
+	if taken {
+		return domain.ErrEmailTaken
+	}
+	return nil
+}
+
+// replaceTags keeps the index of tags in step with the employee's list.
+func (s *Store) replaceTags(ctx context.Context, tx db.Tx, before, after domain.Employee) error {
+	if encodeList(before.Tags) == encodeList(after.Tags) {
+		return nil
+	}
+	b := &db.Batch{}
+	b.Exec(`UPDATE employees SET tags = $3 WHERE company_id = $1 AND id = $2`, after.CompanyID, after.ID, encodeList(after.Tags))
+	b.Exec(`DELETE FROM employee_tags WHERE company_id = $1 AND employee_id = $2`, after.CompanyID, after.ID)
+	if len(after.Tags) > 0 {
+		rows, args := s.db.Rows(3, db.Column{Name: "tag", Type: db.Text, Values: after.Tags})
+		b.Exec(`INSERT INTO employee_tags (company_id, employee_id, tag) SELECT $1, $2, r.tag FROM `+rows+` r`,
+			append([]any{after.CompanyID, after.ID}, args...)...)
+	}
+	return tx.Send(ctx, b)
+}
+
+func (s *Store) offboard(ctx context.Context, tx db.Tx, box *outbox, c domain.Caller, e domain.Employee) error {
+	b := &db.Batch{}
+	b.One(errStale, `UPDATE employees SET left_at = $3, updated_at = $3 WHERE company_id = $1 AND id = $2 AND left_at IS NULL`,
+		e.CompanyID, e.ID, tx.Now())
+	b.Exec(`UPDATE assignments SET revoked_at = $3, updated_at = $3
+		WHERE company_id = $1 AND employee_id = $2 AND revoked_at IS NULL`, e.CompanyID, e.ID, tx.Now())
+	box.audit(b, tx.Now(), employeeEntry(c, "employee.offboarded", e.ID, ""))
+	box.events(b, tx.Now(), domain.EmployeeRemoved(e, domain.ReasonOffboarded, tx.Now()))
+	return tx.Send(ctx, b)
+}
+
+func dropOrphanAccount(b *db.Batch, email string) {
+	b.Exec(`DELETE FROM accounts WHERE email_folded = $1
+		AND NOT EXISTS (SELECT 1 FROM employees WHERE employees.email_folded = $1)`, domain.FoldEmail(email))
+}

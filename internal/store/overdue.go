@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// MarkOverdue stamps up to limit assignments whose deadline has passed
+// uncompleted and tells of them. Several replicas may try at once: each passes
+// over the rows that another holds.
+func (s *Store) MarkOverdue(ctx context.Context, limit int) (int, error) {
+	due, err := s.anyDue(ctx)
+	if err != nil || !due {
+		return 0, err
+	}
+	marked := 0
+	err = s.write(ctx, func(tx db.Tx, box *outbox) error {
+		marked = 0
+		if err := tx.Send(ctx, nil); err != nil {
+			return err
+		}
+		var list []domain.Assignment
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error {
+			var a domain.Assignment
+			err := scanAssignment(r, &a)
+			list = append(list, a)
+			return err
+		}, `SELECT `+assignmentColumns+assignmentFrom+` WHERE a.overdue_at IS NULL AND a.revoked_at IS NULL
+			AND a.status <> 'completed' AND a.deadline <= $1 ORDER BY a.deadline LIMIT `+strconv.Itoa(limit)+s.db.ForUpdate("a")+s.db.SkipLocked(), tx.Now())
+		if err := tx.Send(ctx, b); err != nil || len(list) == 0 {
+			return err
+		}
+		marked = len(list)
+		return s.markAll(ctx, tx, box, list)
+	})
+	return marked, err
+}
+
+// anyDue looks without writing, so that an idle sweep costs one index probe.
+func (s *Store) anyDue(ctx context.Context) (bool, error) {
+	due := false
+	b := &db.Batch{}
+	b.Query(func(db.Rows) error { due = true; return nil },
+		`SELECT 1 FROM assignments WHERE overdue_at IS NULL AND revoked_at IS NULL AND status <> 'completed' AND deadline <= $1 LIMIT 1`, s.Now())
+	return due, s.read(ctx, b)
+}
+
+func (s *Store) markAll(ctx context.Context, tx db.Tx, box *outbox, list []domain.Assignment) error {
+	now := tx.Now()
+	companies, ids := make([]int64, len(list)), make([]int64, len(list))
+	events := make([]domain.Event, len(list))
+	for i := range list {
+		companies[i], ids[i] = list[i].CompanyID, list[i].ID
+		events[i] = domain.AssignmentEvent(domain.EventAssignmentOverdue, list[i], now)
+	}
+	b := &db.Batch{}
+	box.prepare(b, tx, len(events), unique(append([]int64(nil), companies...))...)
+	if err := tx.Send(ctx, b); err != nil {
+		return err
+	}
+	rows, args := s.db.Rows(2, db.Column{Name: "company_id", Type: db.Int, Values: companies}, db.Column{Name: "id", Type: db.Int, Values: ids})
+	last := &db.Batch{}
+	last.Exec(`UPDATE assignments SET overdue_at = $1, updated_at = $1 FROM `+rows+` r
+		WHERE assignments.company_id = r.company_id AND assignments.id = r.id`, append([]any{now}, args...)...)
+	box.events(last, now, events...)
+	tx.Last(last)
+	return nil
+}

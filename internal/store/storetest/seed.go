@@ -1,0 +1,26 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// Company makes a company and gives a caller for it.
+func Company(tb testing.TB, s *store.Store, name string) domain.Caller {
+	tb.Helper()
+	c := domain.Company{Name: name, TimeZone: "UTC", DefaultDeadlineDays: domain.DefaultDeadlineDays}
+	err := s.Engine().Write(tb.Context(), func(tx db.Tx) error {
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error { return r.Scan(&c.ID) },
+			`INSERT INTO companies (name, time_zone, default_deadline_days, created_at) VALUES ($1, $2, $3, $4) RETURNING id`,
+			c.Name, c.TimeZone, c.DefaultDeadlineDays, s.Now())
+		return tx.Send(tb.Context(), b)
+	})
+	if err != nil {
+		tb.Fatalf("make a company: %v", err)
+	}
+	return domain.Caller{Company: c, Actor: domain.Actor{Kind: domain.ActorToken, ID: 1, Label: "test"}}
+}
