@@ -5,14 +5,17 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- ./test/load/...
 
-server=""
-finish() { [ -z "$server" ] || scripts/pg.sh stop "$server"; }
+server="" note=$(mktemp)
+finish() {
+  [ -z "$server" ] || scripts/pg.sh stop "$server"
+  rm -f "$note"
+}
 trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-read -r server COURSEBRIDGE_TEST_POSTGRES < <(scripts/pg.sh start --durable --owner $$) || true
-[ -n "$server" ] || exit 1
+scripts/pg.sh start --durable --owner $$ >"$note"
+read -r server COURSEBRIDGE_TEST_POSTGRES <"$note"
 export COURSEBRIDGE_TEST_POSTGRES COURSEBRIDGE_TEST_FULL=1
 read -ra flags <<<"${BENCH_FLAGS:-}"
 go test -run '^$' -bench "${BENCH:-.}" -benchmem -timeout=2h "${flags[@]}" "$@"

@@ -43,8 +43,8 @@ export GOFLAGS="${GOFLAGS:+$GOFLAGS }-buildvcs=false"
 export COURSEBRIDGE_TEST_FULL=1
 
 run scripts/packages.sh
-read -r server COURSEBRIDGE_TEST_POSTGRES < <(scripts/pg.sh start --owner $$) || true
-[ -n "$server" ] || exit 1
+run scripts/pg.sh start --owner $$ >"$work/server"
+read -r server COURSEBRIDGE_TEST_POSTGRES <"$work/server"
 export COURSEBRIDGE_TEST_POSTGRES
 
 run go vet "$@"

@@ -1,6 +1,9 @@
 package domain
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // AuditEntry tells of one change. It holds no personal data of employees: the
 // employee is named by the service's own id, and shown by joining the live record.
@@ -14,4 +17,37 @@ type AuditEntry struct {
 	RecordID   string
 	EmployeeID int64
 	Detail     string // a short sentence, free of personal data
+
+	// The labels are read, never written: of the employee or administrator that
+	// the entry is about, as they are now.
+	EmployeeLabel string
+	RecordLabel   string
+}
+
+// What stands for people who are gone.
+const (
+	ErasedEmployee      = "Erased employee"
+	FormerAdministrator = "Former administrator"
+)
+
+// AuditFilter narrows the log; zero fields do not.
+type AuditFilter struct {
+	Action string // the beginning of an action, such as token. or token.created
+	Actor  ActorKind
+	From   *time.Time
+	To     *time.Time // exclusive
+}
+
+// Check reports every field that is wrong.
+func (f AuditFilter) Check() error {
+	var c Checks
+	switch f.Actor {
+	case "", ActorPerson, ActorToken, ActorOperator, ActorPlatform, ActorSystem:
+	default:
+		c.Add("actor", errors.New("must be person, token, operator, platform or system"))
+	}
+	if f.From != nil && f.To != nil && !f.From.Before(*f.To) {
+		c.Add("to", errors.New("must be later than from"))
+	}
+	return c.Err()
 }

@@ -60,6 +60,50 @@ func (n *NewCompany) Check() error {
 	return c.Err()
 }
 
+// MaxDeadlineDays is the longest default deadline.
+const MaxDeadlineDays = 3650
+
+// CompanySettings changes a company; nil fields stay.
+type CompanySettings struct {
+	Name                *string
+	TimeZone            *string
+	DefaultDeadlineDays *int
+}
+
+// Check normalises the input and reports every field that is wrong.
+func (s *CompanySettings) Check() error {
+	var c Checks
+	if s.Name != nil {
+		name, err := Name(*s.Name)
+		c.Add("name", err)
+		s.Name = &name
+	}
+	if s.TimeZone != nil {
+		c.Add("timeZone", CheckTimeZone(*s.TimeZone))
+	}
+	if days := s.DefaultDeadlineDays; days != nil && (*days < 1 || *days > MaxDeadlineDays) {
+		c.Add("defaultDeadlineDays", fmt.Errorf("must be from 1 to %d", MaxDeadlineDays))
+	}
+	return c.Err()
+}
+
+// Apply changes the company and names what differs from before.
+func (s CompanySettings) Apply(c *Company) (changed []string) {
+	if s.Name != nil && *s.Name != c.Name {
+		c.Name, changed = *s.Name, append(changed, "name")
+	}
+	if s.TimeZone != nil && *s.TimeZone != c.TimeZone {
+		c.TimeZone, changed = *s.TimeZone, append(changed, "time zone")
+	}
+	if s.DefaultDeadlineDays != nil && *s.DefaultDeadlineDays != c.DefaultDeadlineDays {
+		c.DefaultDeadlineDays, changed = *s.DefaultDeadlineDays, append(changed, "default deadline")
+	}
+	return changed
+}
+
+// ErrCompanySuspended refuses the tokens of a company that is held up.
+var ErrCompanySuspended = Errorf(CodeCompanySuspended, "The company of this token is suspended. Contact the operator of the learning platform.")
+
 // ErrCompanyNotFound says that no company has this id.
 func ErrCompanyNotFound(id int64) *Error {
 	return Errorf(CodeCompanyNotFound, "There is no company with id %d.", id)

@@ -32,7 +32,13 @@ type Delivery struct {
 	ErrorKind   string
 	RequestedBy string // who asked for the present round; empty for the event itself
 	EndpointURL string
+	Erased      bool // the person is gone, and the body with them
 	Body        []byte
+}
+
+// Retrying says whether a pending delivery has failed before in this round.
+func (d Delivery) Retrying() bool {
+	return d.State == DeliveryPending && d.Attempts > d.RoundStart
 }
 
 // Attempt is one try at a delivery, as the log keeps it.
@@ -58,6 +64,24 @@ type Header struct {
 	Value string `json:"value"`
 }
 
+// DeliveryDetail is one delivery with all that was tried, first attempt first.
+type DeliveryDetail struct {
+	Delivery
+	Tries []Attempt
+}
+
+// DeliveryCursor is the position of the last delivery seen, newest first.
+type DeliveryCursor struct {
+	CreatedAt time.Time
+	ID        string
+}
+
+// DeliveryPage is one page of the delivery log; Next is nil on the last one.
+type DeliveryPage struct {
+	Items []Delivery
+	Next  *DeliveryCursor
+}
+
 // DeliveryFilter narrows the delivery log; zero fields do not.
 type DeliveryFilter struct {
 	EndpointID int64
@@ -66,6 +90,16 @@ type DeliveryFilter struct {
 	From, To   *time.Time
 	Search     string // an externalId or a delivery id
 }
+
+// ErrorErased is the error kind of a delivery whose person was erased before it
+// was sent, ErrorRemoved of one whose endpoint was removed.
+const (
+	ErrorErased  = "erased"
+	ErrorRemoved = "removed"
+)
+
+// ErrDeliveryErased says that there is nothing left to send.
+var ErrDeliveryErased = Errorf(CodeInvalid, "The person of this event was deleted, and the event's content with them: there is nothing left to send.")
 
 // ErrDeliveryNotFound says that the company has no such delivery.
 var ErrDeliveryNotFound = Errorf(CodeNotFound, "There is no such delivery. Deliveries are kept for 30 days.")

@@ -2,7 +2,10 @@ package domain
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -10,6 +13,7 @@ import (
 const (
 	MaxEndpoints   = 100
 	MaxEndpointURL = 2048
+	MaxDescription = 255
 	SecretOverlap  = 24 * time.Hour
 	FailingLimit   = 5 * 24 * time.Hour
 )
@@ -24,6 +28,27 @@ const (
 	DisabledByFailing DisabledReason = "failing"
 )
 
+// EndpointKey names an endpoint across companies.
+type EndpointKey struct{ CompanyID, ID int64 }
+
+// String writes the key as it travels between replicas.
+func (k EndpointKey) String() string {
+	return strconv.FormatInt(k.CompanyID, 10) + ":" + strconv.FormatInt(k.ID, 10)
+}
+
+// ParseEndpointKey reads what String wrote.
+func ParseEndpointKey(s string) (EndpointKey, error) {
+	company, id, _ := strings.Cut(s, ":")
+	var k EndpointKey
+	var errCompany, errID error
+	k.CompanyID, errCompany = strconv.ParseInt(company, 10, 64)
+	k.ID, errID = strconv.ParseInt(id, 10, 64)
+	if errCompany != nil || errID != nil {
+		return EndpointKey{}, fmt.Errorf("%q is not an endpoint key", s)
+	}
+	return k, nil
+}
+
 // Endpoint is where a company wants its events sent.
 type Endpoint struct {
 	CompanyID      int64
@@ -36,6 +61,7 @@ type Endpoint struct {
 	DisabledAt     *time.Time
 	DisabledReason DisabledReason
 	FailingSince   *time.Time
+	RemovedAt      *time.Time
 	Secret         SealedSecret
 	Previous       SealedSecret
 	PreviousUntil  *time.Time
@@ -44,8 +70,20 @@ type Endpoint struct {
 // SealedSecret is a webhook secret encrypted at rest.
 type SealedSecret []byte
 
+// SecretLabel binds a company's sealed webhook secrets to it: moved to another
+// company's row, they can't be opened.
+func SecretLabel(companyID int64) string { return "webhook/" + strconv.FormatInt(companyID, 10) }
+
+// Key names the endpoint across companies.
+func (e Endpoint) Key() EndpointKey { return EndpointKey{CompanyID: e.CompanyID, ID: e.ID} }
+
 // Enabled says whether events are sent.
-func (e Endpoint) Enabled() bool { return e.DisabledAt == nil }
+func (e Endpoint) Enabled() bool { return e.DisabledAt == nil && e.RemovedAt == nil }
+
+// Rotating says whether the previous secret still signs at now.
+func (e Endpoint) Rotating(now time.Time) bool {
+	return len(e.Previous) > 0 && e.PreviousUntil != nil && now.Before(*e.PreviousUntil)
+}
 
 // Wants says whether the endpoint subscribed to a kind.
 func (e Endpoint) Wants(k EventKind) bool { return slices.Contains(e.Events, k) }
@@ -66,6 +104,69 @@ func CheckEvents(kinds []EventKind) ([]EventKind, error) {
 	}
 	return out, nil
 }
+
+// EndpointInput is what a person says about an endpoint.
+type EndpointInput struct {
+	URL         string
+	Description string
+	Events      []EventKind
+}
+
+// Check normalises the input and reports every field that is wrong, but for
+// where the URL leads: that is known at connect time.
+func (in *EndpointInput) Check() error {
+	var c Checks
+	var err error
+	in.URL = strings.TrimSpace(in.URL)
+	if err = plain(in.URL); err == nil {
+		err = length(in.URL, 1, MaxEndpointURL)
+	}
+	c.Add("url", err)
+	in.Description = strings.TrimSpace(in.Description)
+	if err = plain(in.Description); err == nil {
+		err = length(in.Description, 0, MaxDescription)
+	}
+	c.Add("description", err)
+	in.Events, err = CheckEvents(in.Events)
+	c.Add("events", err)
+	return c.Err()
+}
+
+// EndpointHealth is what became of an endpoint's deliveries lately.
+type EndpointHealth struct {
+	EndpointID int64
+	DeliveryCounts
+	Hours []HealthHour // ascending, without gaps
+}
+
+// HealthHour is one hour of a health chart.
+type HealthHour struct {
+	Start time.Time
+	DeliveryCounts
+}
+
+// DeliveryCounts counts deliveries by where they stand.
+type DeliveryCounts struct{ Delivered, Failed, Pending, Held int64 }
+
+// Add counts n deliveries in a state.
+func (c *DeliveryCounts) Add(state DeliveryState, n int64) {
+	switch state {
+	case DeliveryDelivered:
+		c.Delivered += n
+	case DeliveryFailed:
+		c.Failed += n
+	case DeliveryPending:
+		c.Pending += n
+	case DeliveryHeld:
+		c.Held += n
+	}
+}
+
+// Answers about endpoints.
+var (
+	ErrTooManyEndpoints = Errorf(CodeInvalid, "A company can have at most %d webhooks. Remove one that is not needed any more.", MaxEndpoints)
+	ErrEndpointDisabled = Errorf(CodeInvalid, "This webhook is disabled. Enable it first; what was held is kept meanwhile.")
+)
 
 // ErrEndpointNotFound says that the company has no such endpoint.
 var ErrEndpointNotFound = Errorf(CodeNotFound, "There is no such webhook.")

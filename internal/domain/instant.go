@@ -2,6 +2,7 @@ package domain
 
 import (
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -16,10 +17,11 @@ func Instant(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) 
 
 var errInstant = errors.New("must be a date-time with a zone, such as 2026-11-14T09:30:00Z or 2026-11-14T12:30:00+03:00")
 
-// ParseInstant reads an RFC 3339 date-time with Z or any offset.
+// ParseInstant reads an RFC 3339 date-time with Z or any offset. time.Parse alone
+// would also take one-digit hours and a comma before the fraction.
 func ParseInstant(s string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
+	if err != nil || s[len("2006-01-02T15")] != ':' || strings.Contains(s, ",") {
 		return time.Time{}, errInstant
 	}
 	t = Instant(t)

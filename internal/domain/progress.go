@@ -88,7 +88,8 @@ func (p *Progress) begin(rule CourseRule, at time.Time) {
 
 func (p *Progress) touch(at time.Time) {
 	if p.StartedAt == nil || at.Before(*p.StartedAt) {
-		p.StartedAt = &at
+		// Only the first attempt can turn out to have begun earlier: see late.
+		p.StartedAt, p.AttemptAt = &at, &at
 	}
 	if p.LastActivityAt == nil || at.After(*p.LastActivityAt) {
 		p.LastActivityAt = &at

@@ -91,10 +91,69 @@ func (n *NewToken) Check(now time.Time) error {
 		}
 	}
 	n.Scopes = scopes
+	if len(n.Allowed) > MaxAllowed {
+		c.Add("allowed", fmt.Errorf("must be at most %d addresses or ranges", MaxAllowed))
+	}
 	if n.ExpiresAt != nil && !n.ExpiresAt.After(now) {
 		c.Add("expires", errors.New("must lie in the future"))
 	}
 	return c.Err()
+}
+
+// MaxAllowed is how many address ranges a token can be limited to.
+const MaxAllowed = 100
+
+// TokenFilter narrows a list; zero fields do not.
+type TokenFilter struct {
+	CompanyID int64
+	LiveAt    *time.Time // neither revoked nor expired then
+}
+
+// TokenChange changes a token; nil fields stay.
+type TokenChange struct {
+	Name    *string
+	Allowed *[]netip.Prefix
+}
+
+// Check normalises the input and reports every field that is wrong.
+func (t *TokenChange) Check() error {
+	var c Checks
+	if t.Name != nil {
+		name, err := Name(*t.Name)
+		c.Add("name", err)
+		t.Name = &name
+	}
+	if t.Allowed != nil && len(*t.Allowed) > MaxAllowed {
+		c.Add("allowed", fmt.Errorf("must be at most %d addresses or ranges", MaxAllowed))
+	}
+	return c.Err()
+}
+
+// Sealed is what is stored of a new token's secret.
+type Sealed struct {
+	Hash     [sha256.Size]byte
+	LastFour string
+}
+
+// SealToken gives what is stored of a token.
+func SealToken(token string) Sealed {
+	return Sealed{Hash: sha256.Sum256([]byte(token)), LastFour: token[len(token)-4:]}
+}
+
+// Looked is what a look for a token's hash found, and the version of all tokens
+// that was read before it: what was found is at least as new.
+type Looked[T any] struct {
+	Version int64
+	Found   bool
+	Token   T
+}
+
+// TokenUse is the last use of a token.
+type TokenUse struct {
+	CompanyID int64
+	TokenID   int64
+	At        time.Time
+	Address   string
 }
 
 // ParsePrefixes reads a list of addresses and CIDR ranges.
@@ -155,3 +214,9 @@ type PlatformToken struct {
 
 // ErrUnauthorized is the one answer to every token that does not open the door.
 var ErrUnauthorized = Errorf(CodeUnauthorized, "Missing or invalid token. Send the header \"Authorization: Bearer <ACCESS_TOKEN>\" with a token made in the business cabinet under Integrations, Tokens.")
+
+// Answers about tokens.
+var (
+	ErrTokenNotFound     = Errorf(CodeNotFound, "There is no such token.")
+	ErrAddressNotAllowed = Errorf(CodeAddressNotAllowed, "This token may not be used from your network address. Ask the company's administrator to allow it in the business cabinet under Integrations, Tokens.")
+)

@@ -94,9 +94,9 @@ func (c *clock) serial(unix int64) serial {
 	return serial{day: day + serialOfEpoch, second: second}
 }
 
-// append writes the days and the fraction of one. Ten decimals (10^10/86,400 = 3,125,000/27) make fifteen digits, as
+// appendTo writes the days and the fraction of one. Ten decimals (10^10/86,400 = 3,125,000/27) make fifteen digits, as
 // many as a spreadsheet compares.
-func (s serial) append(b []byte) []byte {
+func (s serial) appendTo(b []byte) []byte {
 	b = strconv.AppendInt(b, s.day, 10)
 	if s.second == 0 {
 		return b

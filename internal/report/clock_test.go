@@ -38,7 +38,7 @@ func checkSerial(t *rapid.T, c *clock, at time.Time) {
 	}
 	hour, minute, second := at.Clock()
 	want := float64(day/(24*time.Hour)) + 25569 + float64((hour*60+minute)*60+second)/86_400
-	b := c.serial(at.Unix()).append(nil)
+	b := c.serial(at.Unix()).appendTo(nil)
 	got, err := strconv.ParseFloat(string(b), 64)
 	if err != nil || math.Abs(got-want) > 1e-10 {
 		t.Fatalf("serial(%s) = %s, want %f", at, b, want)
@@ -87,7 +87,7 @@ func TestClockAtTheEdges(t *testing.T) {
 		if got := string(c.appendRFC3339(nil, cell.n, cell.nsec)); got != test.text {
 			t.Errorf("%s: text %s, want %s", test.name, got, test.text)
 		}
-		if got := c.serial(cell.n).append(nil); string(got) != test.serial {
+		if got := c.serial(cell.n).appendTo(nil); string(got) != test.serial {
 			t.Errorf("%s: serial %s, want %s", test.name, got, test.serial)
 		}
 	}

@@ -117,7 +117,7 @@ func appendText(b []byte, s string) []byte {
 		return b
 	}
 	ascii, quote := true, s[0] <= ' ' || s[len(s)-1] <= ' '
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			ascii = false
 		} else if csvSpecial[s[i]] {

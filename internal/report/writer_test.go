@@ -17,7 +17,7 @@ var starts = map[string]func(io.Writer, []Column) (Writer, error){
 }
 
 // TestMemory is not parallel: it counts every byte that the program allocates meanwhile.
-func TestMemory(t *testing.T) {
+func TestMemory(t *testing.T) { //nolint:paralleltest // other tests allocate too
 	const rows, most = 200_000, 8 << 20
 	sample := assignmentRows(1000)
 	for name, start := range starts {

@@ -220,7 +220,7 @@ func (x *XLSX) time(col *xlsxColumn, cell *Cell) {
 		return
 	}
 	x.open(col, openTime)
-	x.buf = append(serial.append(x.buf), closeValue...)
+	x.buf = append(serial.appendTo(x.buf), closeValue...)
 }
 
 // flush hands what is gathered to the compressor, after the head of the sheet if that is still missing.

@@ -22,7 +22,7 @@ var xmlSpecial = func() (t [256]bool) {
 // into LF, become _xHHHH_, the escape of spreadsheets; text that only looks like that escape is escaped too.
 func appendXML(b []byte, s string) []byte {
 	ascii := true
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if xmlSpecial[s[i]] {
 			return appendXMLEscaped(b, s)
 		}

@@ -7,9 +7,19 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// Courses lists what the company may assign, slices included.
+// Courses lists what the company may assign, slices included. The list is
+// shared: callers must not change it.
 func (l *Learning) Courses(ctx context.Context, c domain.Caller) ([]domain.Course, error) {
-	return l.store.Courses(ctx, c.Company.ID)
+	generation, known := l.store.Generation()
+	if list, ok := l.courses.get(c.Company.ID, generation, known); ok {
+		return list, nil
+	}
+	epoch := l.courses.epoch()
+	list, err := l.store.Courses(ctx, c.Company.ID)
+	if err == nil {
+		l.courses.put(c.Company.ID, list, generation, epoch)
+	}
+	return list, err
 }
 
 // AddCourse makes a course of the company's own. Codes: invalid_request,

@@ -11,9 +11,9 @@ const (
 	sweepBatch = 200
 )
 
-// SweepOverdue stamps what became overdue and tells of it, until ctx ends. Any
+// sweepOverdue stamps what became overdue and tells of it, until ctx ends. Any
 // number of replicas may run it.
-func (l *Learning) SweepOverdue(ctx context.Context, log *slog.Logger) {
+func (l *Learning) sweepOverdue(ctx context.Context, log *slog.Logger) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {

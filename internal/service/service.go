@@ -5,6 +5,8 @@ package service
 
 import (
 	"context"
+	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -20,10 +22,23 @@ type Store interface {
 }
 
 // Learning is the use cases around employees, courses and assignments.
-type Learning struct{ store Store }
+type Learning struct {
+	store   Store
+	courses courseCache
+}
 
 // NewLearning gives the use cases on a store.
-func NewLearning(store Store) *Learning { return &Learning{store: store} }
+func NewLearning(store Store) *Learning {
+	return &Learning{store: store, courses: courseCache{entries: map[int64]cachedCourses{}}}
+}
+
+// Run does the work that no request waits for, until ctx ends.
+func (l *Learning) Run(ctx context.Context, log *slog.Logger) {
+	var wg sync.WaitGroup
+	wg.Go(func() { l.sweepOverdue(ctx, log) })
+	wg.Go(func() { _ = l.store.WatchCourses(ctx, l.courses.clear) })
+	wg.Wait()
+}
 
 // Now is the database's clock: what is overdue is judged by it.
 func (l *Learning) Now() time.Time { return l.store.Now() }
@@ -41,6 +56,10 @@ type EmployeeStore interface {
 // CourseStore keeps courses.
 type CourseStore interface {
 	Courses(ctx context.Context, company int64) ([]domain.Course, error)
+	// WatchCourses calls fn when courses may have changed, until ctx ends.
+	WatchCourses(ctx context.Context, fn func()) error
+	// Generation changes with every commit; ok is false where it is not known.
+	Generation() (value uint64, ok bool)
 	Course(ctx context.Context, company, id int64) (domain.Course, error)
 	AddCourse(ctx context.Context, c domain.Caller, course domain.Course) (int64, error)
 	PutCourse(ctx context.Context, course domain.Course) (id int64, status string, err error)

@@ -63,7 +63,7 @@ func (s *Store) AddCourse(ctx context.Context, c domain.Caller, course domain.Co
 			return err
 		}
 		b = &db.Batch{}
-		grant(b, tx, c.Company.ID, course.ID)
+		s.grant(b, tx, c.Company.ID, course.ID)
 		box.audit(b, tx.Now(), courseEntry(c, "course.added", course.ID))
 		return tx.Send(ctx, b)
 	})
@@ -107,16 +107,29 @@ func (s *Store) setModules(b *db.Batch, course int64, titles []string) {
 		append([]any{course}, args...)...)
 }
 
-func grant(b *db.Batch, tx db.Tx, company, course int64) {
+func (s *Store) grant(b *db.Batch, tx db.Tx, company, course int64) {
 	b.Exec(`INSERT INTO course_grants (company_id, course_id, granted_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
 		company, course, tx.Now())
-	bumpCourses(b)
+	s.coursesChanged(b)
 }
 
-// bumpCourses tells every replica that the courses it keeps in memory are stale.
-func bumpCourses(b *db.Batch) {
-	b.Exec(`UPDATE cache_versions SET version = version + 1 WHERE name = 'courses'`)
+const courseTopic = "coursebridge_courses"
+
+// coursesChanged tells every replica that the courses it keeps in memory are stale.
+func (s *Store) coursesChanged(b *db.Batch) {
+	if text := s.db.NotifyOnCommit(courseTopic); text != "" {
+		b.Exec(text)
+	}
 }
+
+// WatchCourses calls fn when courses may have changed, until ctx ends.
+func (s *Store) WatchCourses(ctx context.Context, fn func()) error {
+	return s.db.Listen(ctx, courseTopic, func([]string) { fn() })
+}
+
+// Generation changes with every commit; ok is false where that can't be told
+// without asking the database.
+func (s *Store) Generation() (uint64, bool) { return s.db.Generation() }
 
 func courseEntry(c domain.Caller, action string, id int64) domain.AuditEntry {
 	return domain.AuditEntry{

@@ -54,7 +54,7 @@ func (s *Store) updateCourse(ctx context.Context, tx db.Tx, old, course domain.C
 		b.Exec(`UPDATE assignments SET updated_at = $2 WHERE course_id = $1 AND revoked_at IS NULL
 			AND company_id IN (SELECT company_id FROM course_grants WHERE course_id = $1)`, old.ID, tx.Now())
 	}
-	bumpCourses(b)
+	s.coursesChanged(b)
 	return tx.Send(ctx, b)
 }
 
@@ -81,11 +81,11 @@ func (s *Store) GrantCourse(ctx context.Context, by domain.Actor, externalID str
 		b = &db.Batch{}
 		c := domain.Caller{Company: domain.Company{ID: company}, Actor: by}
 		if granted {
-			grant(b, tx, company, id)
+			s.grant(b, tx, company, id)
 			box.audit(b, tx.Now(), courseEntry(c, "course.granted", id))
 		} else {
 			b.Exec(`DELETE FROM course_grants WHERE company_id = $1 AND course_id = $2`, company, id)
-			bumpCourses(b)
+			s.coursesChanged(b)
 			box.audit(b, tx.Now(), courseEntry(c, "course.withdrawn", id))
 		}
 		return tx.Send(ctx, b)

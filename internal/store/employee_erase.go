@@ -32,7 +32,7 @@ func (s *Store) DeleteEmployee(ctx context.Context, c domain.Caller, externalID 
 			gone = former
 		}
 		if len(gone) == 0 {
-			return domain.ErrEmployeeNotFound
+			return s.nobody(ctx, tx, c.Company.ID, externalID)
 		}
 		b = &db.Batch{}
 		box.prepare(b, tx, len(gone), c.Company.ID)
@@ -68,12 +68,16 @@ func (s *Store) erase(ctx context.Context, tx db.Tx, box *outbox, c domain.Calle
 }
 
 // anonymise keeps what ended attempts say about a course, without the person.
+// The assignments are locked first: what was about to be told of them is told
+// before the events are emptied, or not at all.
 func (s *Store) anonymise(ctx context.Context, tx db.Tx, e domain.Employee) error {
 	var courses, attempts []int64
 	var scores []*int64
 	var passed []bool
 	var months []string
 	b := &db.Batch{}
+	b.Query(func(db.Rows) error { return nil }, `SELECT a.id FROM assignments a
+		WHERE a.company_id = $1 AND a.employee_id = $2 ORDER BY a.id`+s.db.ForUpdate("a"), e.CompanyID, e.ID)
 	b.Query(func(r db.Rows) error {
 		var course, tries int64
 		var score *int64

@@ -21,7 +21,7 @@ func (s *Store) PatchEmployee(ctx context.Context, c domain.Caller, externalID s
 		case found.live != nil:
 			return s.patchLive(ctx, tx, box, c, found, p, &out)
 		case found.former == nil:
-			return domain.ErrEmployeeNotFound
+			return s.nobody(ctx, tx, c.Company.ID, externalID)
 		case p.Active == nil:
 			return domain.ErrEmployeeOffboarded
 		case !*p.Active:
@@ -59,6 +59,22 @@ func (s *Store) loadForPatch(ctx context.Context, tx db.Tx, box *outbox, c domai
 	}
 	box.prepare(b, tx, events, c.Company.ID)
 	return found, tx.Send(ctx, b)
+}
+
+// nobody answers for an externalId that neither a live nor a former employee
+// was found by. Whoever waited for a former employee's row may have waited for
+// that person to be brought back: then the next run finds them alive.
+func (s *Store) nobody(ctx context.Context, tx db.Tx, company int64, externalID string) error {
+	back := false
+	b := &db.Batch{}
+	b.Query(func(db.Rows) error { back = true; return nil }, employeeByExternalID, company, externalID)
+	if err := tx.Send(ctx, b); err != nil {
+		return err
+	}
+	if back {
+		return errStale
+	}
+	return domain.ErrEmployeeNotFound
 }
 
 func (s *Store) patchLive(ctx context.Context, tx db.Tx, box *outbox, c domain.Caller, found patchState, p domain.EmployeePatch, out *domain.EmployeePatched) error {

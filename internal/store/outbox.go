@@ -15,11 +15,11 @@ type outbox struct {
 	store     *Store
 	endpoints []subscriber
 	eventIDs  []int64
-	due       []EndpointKey
+	due       []domain.EndpointKey
 }
 
 type subscriber struct {
-	key     EndpointKey
+	key     domain.EndpointKey
 	kinds   []domain.EventKind
 	enabled bool
 }
@@ -58,7 +58,7 @@ func (o *outbox) events(b *db.Batch, now time.Time, events ...domain.Event) {
 	var kinds, externals []string
 	var bodies [][]byte
 	var deliveries deliveryRows
-	woken := map[EndpointKey]bool{}
+	woken := map[domain.EndpointKey]bool{}
 	for i := range events {
 		e := &events[i]
 		e.ID = o.eventIDs[i]

@@ -55,7 +55,7 @@ func (s *Store) insertAttempts(b *db.Batch, attempts []attemptRow) {
 	b.Exec(`INSERT INTO assignment_attempts (company_id, assignment_id, number, started_at, ended_at, score, passed)
 		SELECT r.company_id, r.assignment_id, r.number, r.started_at, r.ended_at, r.score, r.passed = 1 FROM `+rows+` r WHERE true
 		ON CONFLICT (company_id, assignment_id, number) DO UPDATE
-		SET ended_at = excluded.ended_at, score = excluded.score, passed = excluded.passed`, args...)
+		SET started_at = excluded.started_at, ended_at = excluded.ended_at, score = excluded.score, passed = excluded.passed`, args...)
 }
 
 func (s *Store) insertMoves(b *db.Batch, moves []moveRow, now time.Time) {

@@ -21,11 +21,8 @@ import (
 // Store is the one database.
 type Store struct {
 	db   db.Engine
-	wake func([]EndpointKey)
+	wake func([]domain.EndpointKey)
 }
-
-// EndpointKey names an endpoint across companies.
-type EndpointKey struct{ CompanyID, ID int64 }
 
 // Open connects to the database that the address names: sqlite:///path/file.db
 // or postgres://….
@@ -53,10 +50,10 @@ func Open(ctx context.Context, address string) (*Store, error) {
 }
 
 // New wraps an open engine.
-func New(engine db.Engine) *Store { return &Store{db: engine, wake: func([]EndpointKey) {}} }
+func New(engine db.Engine) *Store { return &Store{db: engine, wake: func([]domain.EndpointKey) {}} }
 
 // OnDeliveries sets what is called after a commit that made deliveries due.
-func (s *Store) OnDeliveries(fn func([]EndpointKey)) { s.wake = fn }
+func (s *Store) OnDeliveries(fn func([]domain.EndpointKey)) { s.wake = fn }
 
 // Engine gives the database itself, for migrations, health and statistics.
 func (s *Store) Engine() db.Engine { return s.db }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -42,6 +43,9 @@ type test struct {
 	children int
 	output   strings.Builder
 }
+
+// frame matches the lines by which go test tells which test is on.
+var frame = regexp.MustCompile(`^=== (RUN|PAUSE|CONT|NAME) +`)
 
 func newCount(out io.Writer) *count {
 	return &count{out: out, packages: map[string]*pkg{}, builds: map[string]*strings.Builder{}}
@@ -108,7 +112,9 @@ func (c *count) testEvent(e event) {
 	}
 	switch e.Action {
 	case "output":
-		t.output.WriteString(e.Output)
+		if !frame.MatchString(e.Output) {
+			t.output.WriteString(e.Output)
+		}
 	case "pass", "fail", "skip":
 		t.outcome = e.Action
 	}

@@ -27,13 +27,15 @@ func TestCount(t *testing.T) {
 		},
 		"a failure is shown in full": {
 			events: pass + `{"Action":"run","Package":"p","Test":"TestB"}
+{"Action":"output","Package":"p","Test":"TestB","Output":"=== RUN   TestB\n"}
+{"Action":"output","Package":"p","Test":"TestB","Output":"=== said by the test\n"}
 {"Action":"output","Package":"p","Test":"TestB","Output":"    b_test.go:1: wrong\n"}
 {"Action":"fail","Package":"p","Test":"TestB","Elapsed":0.1}
 {"Action":"fail","Package":"p","Elapsed":1}`,
 			code:  1,
 			last:  "1 passed, 1 failed",
-			shows: []string{"b_test.go:1: wrong", "FAIL  p", "failed:\n  p TestB\n"},
-			hides: []string{"quiet please"},
+			shows: []string{"b_test.go:1: wrong", "=== said by the test", "FAIL  p", "failed:\n  p TestB\n"},
+			hides: []string{"quiet please", "=== RUN"},
 		},
 		"a parent counts through its subtests": {
 			events: `{"Action":"run","Package":"p","Test":"TestA"}

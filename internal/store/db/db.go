@@ -66,6 +66,9 @@ type Engine interface {
 	// Listen calls fn for what is published until ctx ends. fn is called with nil
 	// when something may have been missed.
 	Listen(ctx context.Context, topic string, fn func(keys []string)) error
+	// Generation changes with every commit to the database, whoever makes it. ok is
+	// false where the engine can't tell without asking.
+	Generation() (value uint64, ok bool)
 	Migrate(ctx context.Context) error
 	// Migrated says whether the schema is the one this program needs.
 	Migrated(ctx context.Context) error
@@ -95,6 +98,9 @@ type Dialect interface {
 	ForShare(alias string) string
 	// SkipLocked follows ForUpdate and passes over rows that others hold.
 	SkipLocked() string
+	// NotifyOnCommit is a statement that tells the listeners of a topic once the
+	// transaction commits; empty where Generation makes it needless.
+	NotifyOnCommit(topic string) string
 }
 
 // Column is one named column of a Rows expression.

@@ -14,6 +14,8 @@ func (dialect) ForUpdate(alias string) string { return " FOR UPDATE OF " + alias
 func (dialect) ForShare(alias string) string  { return " FOR SHARE OF " + alias }
 func (dialect) SkipLocked() string            { return " SKIP LOCKED" }
 
+func (dialect) NotifyOnCommit(topic string) string { return "SELECT pg_notify('" + topic + "', '[]')" }
+
 var arrayTypes = map[db.Type]string{
 	db.Int: "bigint[]", db.Text: "text[]", db.Bool: "boolean[]", db.Time: "timestamptz[]", db.Bytes: "bytea[]", db.UUID: "uuid[]",
 }

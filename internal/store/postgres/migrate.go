@@ -65,7 +65,6 @@ func (e *Engine) Backup(ctx context.Context, path string) error {
 	if err != nil {
 		return errors.New("a backup of PostgreSQL needs pg_dump on this machine; install the PostgreSQL client, or back up on the database server")
 	}
-	//nolint:gosec // The program is pg_dump; the operator names the file and the database.
 	cmd := exec.CommandContext(ctx, bin, "--format=custom", "--file", path, e.pool.Config().ConnString())
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("pg_dump: %w: %s", err, out)

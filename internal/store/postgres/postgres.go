@@ -78,7 +78,7 @@ func (e *Engine) Write(ctx context.Context, fn func(db.Tx) error) error {
 		if err == nil || try >= retries(err) {
 			return err
 		}
-		wait := time.Duration(1+rand.IntN(4<<min(try, 5))) * time.Millisecond
+		wait := time.Duration(1+rand.IntN(4<<min(try, 5))) * time.Millisecond //nolint:gosec // Jitter is no secret.
 		select {
 		case <-ctx.Done():
 			return err
@@ -155,6 +155,9 @@ func (e *Engine) Watermark(ctx context.Context) (time.Time, error) {
 
 // Erased has nothing to do: PostgreSQL's vacuum clears dead rows.
 func (e *Engine) Erased(context.Context) error { return nil }
+
+// Generation is not known here: listeners are notified instead.
+func (e *Engine) Generation() (uint64, bool) { return 0, false }
 
 // Ping asks whether the database answers.
 func (e *Engine) Ping(ctx context.Context) error { return mapError(e.pool.Ping(ctx)) }

@@ -31,6 +31,8 @@ type Engine struct {
 	reader chan *conn
 	all    []*conn
 
+	generation generation
+
 	mu       sync.Mutex
 	topics   map[string]map[int]func([]string)
 	lastID   int
@@ -108,13 +110,14 @@ func (e *Engine) writeOnce(ctx context.Context, fn func(db.Tx) error) error {
 	// more than it saves.
 	ctx = context.WithoutCancel(ctx)
 	t := &tx{conn: c}
-	if err := fn(t); err != nil {
-		return errors.Join(err, t.rollback())
+	err = fn(t)
+	if err == nil {
+		err = t.commit(ctx)
 	}
-	if err := t.commit(ctx); err != nil {
-		return errors.Join(err, t.rollback())
+	if err != nil {
+		t.rollback()
 	}
-	return nil
+	return err
 }
 
 // Read runs fn on one reading connection.
@@ -229,6 +232,7 @@ func (e *Engine) Close() error {
 		c.close()
 	}
 	e.all = nil
+	defer e.generation.close()
 	return e.db.Close()
 }
 

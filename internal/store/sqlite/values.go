@@ -84,6 +84,8 @@ func (dialect) ForUpdate(string) string { return "" }
 func (dialect) ForShare(string) string  { return "" }
 func (dialect) SkipLocked() string      { return "" }
 
+func (dialect) NotifyOnCommit(string) string { return "" }
+
 // Rows is json_each over one array of rows: the statement's text does not
 // depend on how many there are, so it is prepared once.
 func (dialect) Rows(first int, cols ...db.Column) (string, []any) {

@@ -1,36 +1,214 @@
 package storetest_test
 
 import (
-	"sync"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/store"
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-func TestProvisionRace(t *testing.T) {
+// provisionRow is a row of the decision table: a situation, the same call
+// (E1, Anna) in each, and what it must answer and write.
+type provisionRow struct {
+	name   string
+	before func(f, other firm)
+	want   domain.ProvisionStatus
+	code   domain.Code
+	// keeps holds that the employee is the one who was there before.
+	keeps  bool
+	events []string
+	audit  []string
+}
+
+var provisionTable = []provisionRow{
+	{name: "nobody knows them", before: func(_, _ firm) {}, want: domain.ProvisionCreated,
+		events: []string{"employee.joined E1"}, audit: []string{"employee.provisioned"}},
+	{name: "same externalId, same email", before: func(f, _ firm) { f.join("E1", "anna") },
+		want: domain.ProvisionFound, keeps: true},
+	{name: "same externalId, another email", before: func(f, _ firm) { f.join("E1", "bob") }, code: domain.CodeExternalIDTaken},
+	{name: "another externalId, same email", before: func(f, _ firm) { f.join("E2", "ANNA") }, code: domain.CodeEmailTaken},
+	{name: "two others hold the two", before: func(f, _ firm) { f.join("E1", "bob"); f.join("E2", "anna") },
+		code: domain.CodeExternalIDTaken},
+	{name: "another holds the externalId, the email is not linked",
+		before: func(f, _ firm) { f.join("E1", "bob"); f.join("", "anna") }, code: domain.CodeExternalIDTaken},
+	{name: "joined through the cabinet", before: func(f, _ firm) { f.join("", "ANNA") },
+		want: domain.ProvisionLinked, keeps: true, events: []string{}, audit: []string{"employee.linked"}},
+	{name: "a former employee", before: func(f, _ firm) { f.join("E1", "anna"); f.offboard("E1") },
+		want: domain.ProvisionLinked, keeps: true, events: []string{"employee.joined E1"}, audit: []string{"employee.provisioned"}},
+	{name: "a former employee under another externalId", before: func(f, _ firm) { f.join("E9", "anna"); f.offboard("E9") },
+		want: domain.ProvisionLinked, keeps: true, events: []string{"employee.joined E1"}, audit: []string{"employee.provisioned"}},
+	{name: "a former employee, the externalId is another's now",
+		before: func(f, _ firm) { f.join("E1", "anna"); f.offboard("E1"); f.join("E1", "bob") }, code: domain.CodeExternalIDTaken},
+	{name: "a former employee had the externalId, with another email", before: func(f, _ firm) { f.join("E1", "bob"); f.offboard("E1") },
+		want: domain.ProvisionCreated, events: []string{"employee.joined E1"}, audit: []string{"employee.provisioned"}},
+	{name: "an account of another company", before: func(_, other firm) { other.join("E7", "anna") },
+		want: domain.ProvisionLinked, events: []string{"employee.joined E1"}, audit: []string{"employee.provisioned"}},
+	{name: "a former employee of another company", before: func(_, other firm) { other.join("E1", "anna"); other.offboard("E1") },
+		want: domain.ProvisionLinked, events: []string{"employee.joined E1"}, audit: []string{"employee.provisioned"}},
+	{name: "erased before", before: func(f, _ firm) { f.join("E1", "anna"); _ = f.erase("E1") },
+		want: domain.ProvisionCreated, events: []string{"employee.joined E1"}, audit: []string{"employee.provisioned"}},
+}
+
+// join makes an employee, through the cabinet when there is no externalId.
+func (f firm) join(externalID, who string) {
+	f.t.Helper()
+	var err error
+	if externalID == "" {
+		_, err = f.s.Join(f.t.Context(), f.c, f.mail(who), "Joined")
+	} else {
+		_, _, err = f.provision(externalID, f.mail(who))
+	}
+	if err != nil {
+		f.t.Fatalf("join %s: %v", who, err)
+	}
+}
+
+// mail gives someone's address; accounts are shared by companies, so every test
+// that shares a database has a host of its own.
+func (f firm) mail(who string) string { return who + "@" + f.t.Name() + ".test" }
+
+func TestProvision(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		c := storetest.Company(t, s, "Race")
-		var wg sync.WaitGroup
-		got := make([]domain.ProvisionStatus, 32)
-		for i := range got {
-			wg.Go(func() {
-				_, status, err := s.Provision(t.Context(), c, domain.Provision{ExternalID: "E1", Email: "e1@x.test", Name: "Eve"})
-				if err != nil {
-					t.Error(err)
-				}
-				got[i] = status
-			})
+		for _, row := range provisionTable {
+			t.Run(row.name, func(t *testing.T) { row.check(t, newFirm(t, s), newFirm(t, s)) }) //nolint:paralleltest // They compare whole databases.
 		}
-		wg.Wait()
-		counts := map[domain.ProvisionStatus]int{}
-		for _, g := range got {
-			counts[g]++
+	})
+}
+
+func (row provisionRow) check(t *testing.T, f, other firm) {
+	t.Helper()
+	row.before(f, other)
+	var old domain.Employee
+	if row.keeps {
+		old = f.known("anna")
+	}
+	before, events, audit := dump(t, f.s), f.events(), f.audit()
+	in := domain.Provision{ExternalID: "E1", Email: f.mail("Anna"), Name: "Anna"}
+	e, status, err := f.s.Provision(t.Context(), f.c, in)
+	if row.code != "" {
+		wantCode(t, "provision", err, row.code)
+		equal(t, "what a conflict wrote", dump(t, f.s), before)
+		return
+	}
+	if err != nil || status != row.want {
+		t.Fatalf("%s, %v; want %s", status, err, row.want)
+	}
+	if status == domain.ProvisionFound {
+		equal(t, "what found wrote", dump(t, f.s), before)
+		equal(t, "the employee found", e, old)
+		return
+	}
+	equal(t, "events", f.events()[len(events):], row.events)
+	equal(t, "audit", f.audit()[len(audit):], row.audit)
+	want := domain.Employee{
+		CompanyID: f.c.Company.ID, ID: e.ID, ExternalID: "E1", Email: in.Email, Name: in.Name, Role: domain.RoleEmployee,
+		Tags: []string{}, JoinedAt: e.JoinedAt,
+	}
+	if row.keeps {
+		want.ID = old.ID
+	}
+	if len(row.events) == 0 { // linked: a membership that was there goes on as it is
+		want = old
+		want.ExternalID = "E1"
+	}
+	equal(t, "the answer", e, want)
+	equal(t, "what is stored", f.employee("E1"), want)
+	again, status, err := f.s.Provision(t.Context(), f.c, in)
+	if err != nil || status != domain.ProvisionFound || !cmp.Equal(again, want) {
+		t.Errorf("again: %+v, %s, %v", again, status, err)
+	}
+}
+
+// known reads whoever holds or held the address.
+func (f firm) known(who string) domain.Employee {
+	f.t.Helper()
+	email := f.mail(who)
+	found, err := f.s.Employees(f.t.Context(), f.c.Company.ID, domain.EmployeeFilter{Email: email}, domain.Page{Number: 1, Limit: 1})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if len(found.Items) == 1 {
+		return found.Items[0]
+	}
+	ids := column[int64](f.t, f.s, `SELECT id FROM employees WHERE company_id = $1 AND email_folded = $2`, f.c.Company.ID, domain.FoldEmail(email))
+	if len(ids) != 1 {
+		f.t.Fatalf("%d employees of %s", len(ids), email)
+	}
+	return domain.Employee{ID: ids[0]}
+}
+
+func TestComingBack(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newFirm(t, s)
+		f.hire("E1")
+		first := f.employee("E1")
+		if _, err := f.patch("E1", domain.EmployeePatch{Tags: ptr([]string{"shift"})}); err != nil {
+			t.Fatal(err)
 		}
-		if counts[domain.ProvisionCreated] != 1 || counts[domain.ProvisionFound] != 31 {
-			t.Errorf("32 concurrent provisions: %v, want one created and 31 found", counts)
+		a := f.assign("A1", "E1", f.exam())
+		f.offboard("E1")
+		until(t, s, first.JoinedAt.Add(time.Millisecond))
+		e, status, err := f.provision("E5", "e1@X.test")
+		if err != nil || status != domain.ProvisionLinked {
+			t.Fatalf("%s, %v", status, err)
 		}
+		if e.ID != first.ID || !e.JoinedAt.After(first.JoinedAt) || e.Name != "Name of E5" {
+			t.Errorf("came back as %+v, was %+v", e, first)
+		}
+		e, list, err := s.Employee(t.Context(), f.c.Company.ID, "E5")
+		if err != nil || len(list) != 0 {
+			t.Errorf("assignments of someone who came back: %v, %v", list, err)
+		}
+		equal(t, "tags", e.Tags, []string{"shift"})
+		_, err = s.Assignment(t.Context(), f.c.Company.ID, a.ID)
+		wantCode(t, "the old assignment", err, domain.CodeAssignmentRevoked)
+		_, _, err = s.Employee(t.Context(), f.c.Company.ID, "E1")
+		wantCode(t, "the old externalId", err, domain.CodeEmployeeNotFound)
+	})
+}
+
+// until waits for the database's clock.
+func until(t *testing.T, s *store.Store, at time.Time) {
+	t.Helper()
+	for s.Now().Before(at) {
+		select {
+		case <-t.Context().Done():
+			t.Fatal("the clock stands still")
+		case <-time.After(time.Until(at) + time.Millisecond):
+		}
+	}
+}
+
+func TestJoin(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newFirm(t, s)
+		e, err := s.Join(t.Context(), f.c, "anna@x.test", "Anna")
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "events", f.events(), []string{"employee.joined "})
+		_, err = s.Join(t.Context(), f.c, "ANNA@x.test", "Anna")
+		wantCode(t, "joining twice", err, domain.CodeEmailTaken)
+		_, err = s.Join(t.Context(), f.c, "bob@x.test", "Bob")
+		if err != nil {
+			t.Error("a second one without an externalId:", err)
+		}
+		if _, _, err := f.provision("E1", "anna@x.test"); err != nil {
+			t.Fatal(err)
+		}
+		f.offboard("E1")
+		back, err := s.Join(t.Context(), f.c, "Anna@x.test", "Anna B")
+		if err != nil || back.ID != e.ID || back.ExternalID != "" || back.Name != "Anna B" {
+			t.Errorf("back through the cabinet: %+v, %v", back, err)
+		}
+		_, _, err = s.Employee(t.Context(), f.c.Company.ID, "E1")
+		wantCode(t, "the externalId they had", err, domain.CodeEmployeeNotFound)
 	})
 }

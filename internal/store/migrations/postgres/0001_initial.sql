@@ -112,7 +112,7 @@ CREATE TABLE cache_versions (
   name    text PRIMARY KEY,
   version bigint NOT NULL
 );
-INSERT INTO cache_versions (name, version) VALUES ('tokens', 1), ('courses', 1);
+INSERT INTO cache_versions (name, version) VALUES ('tokens', 1);
 
 -- Work that one replica at a time does.
 CREATE TABLE leases (

@@ -112,7 +112,7 @@ CREATE TABLE cache_versions (
   name    TEXT PRIMARY KEY,
   version INTEGER NOT NULL
 );
-INSERT INTO cache_versions (name, version) VALUES ('tokens', 1), ('courses', 1);
+INSERT INTO cache_versions (name, version) VALUES ('tokens', 1);
 
 -- Work that one replica at a time does.
 CREATE TABLE leases (

@@ -1,0 +1,66 @@
+// Command coursebridge is the one binary: the server and the operator's commands.
+// It turns arguments into calls of package app and their outcome into an exit
+// code; nothing else lives here.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/coursebridge/coursebridge/internal/app"
+)
+
+// version is set when the binary is built.
+var version = "dev"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is main without the process: tests call it.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var cli commands
+	exited, exitCode := false, 0
+	parser, err := kong.New(&cli,
+		kong.Name("coursebridge"),
+		kong.Description(description),
+		kong.Vars{"version": version},
+		kong.DefaultEnvars("COURSEBRIDGE"),
+		kong.Writers(stdout, stderr),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Exit(func(code int) { exited, exitCode = true, code }),
+	)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	parsed, err := parser.Parse(args)
+	if exited {
+		return exitCode
+	}
+	if err != nil {
+		fail(stderr, fmt.Errorf("%w (try coursebridge --help)", err))
+		return 2
+	}
+	cli.out = output{json: cli.JSON, to: stdout}
+	cli.log = stderr
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	if err := parsed.Run(&cli); err != nil && !errors.Is(err, context.Canceled) {
+		return fail(stderr, err)
+	}
+	return 0
+}
+
+func fail(stderr io.Writer, err error) int {
+	fmt.Fprintf(stderr, "coursebridge: %s\n", app.OneLine(err))
+	return 1
+}

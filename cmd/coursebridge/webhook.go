@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/app"
+)
+
+type webhookCommand struct {
+	Add     webhookAddCommand     `cmd:"" help:"Add a webhook. Its secret is printed."`
+	List    webhookListCommand    `cmd:"" help:"List the webhooks."`
+	Test    webhookTestCommand    `cmd:"" help:"Send a test event and print what came back."`
+	Rotate  webhookRotateCommand  `cmd:"" help:"Make a new secret; the old one still signs beside it for 24 hours."`
+	Enable  webhookEnableCommand  `cmd:"" help:"Enable a webhook after a successful test event."`
+	Disable webhookDisableCommand `cmd:"" help:"Disable a webhook; its events are held."`
+	Remove  webhookRemoveCommand  `cmd:"" help:"Remove a webhook and what waits for it."`
+}
+
+// WebhookFlags are how the commands and the server may call webhook targets.
+type WebhookFlags struct {
+	WebhookAllowPrivate bool `help:"Let webhooks reach loopback and private addresses."`
+	WebhookAllowHTTP    bool `name:"webhook-allow-http" help:"Let webhooks use plain http."`
+}
+
+func (f WebhookFlags) config() app.WebhookConfig {
+	return app.WebhookConfig{AllowPrivate: f.WebhookAllowPrivate, AllowHTTP: f.WebhookAllowHTTP}
+}
+
+type webhookAddCommand struct {
+	Company     int64    `required:"" placeholder:"ID" help:"The company's id."`
+	URL         string   `required:"" help:"Where events are sent."`
+	Event       []string `required:"" placeholder:"E" help:"An event kind such as assignment.completed; give it once per kind."`
+	Description string   `help:"A note for people."`
+}
+
+func (c *webhookAddCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.WebhookAdded, error) {
+		return a.AddWebhook(ctx, c.Company, c.URL, c.Description, c.Event)
+	})
+}
+
+// endpointFlags name one webhook.
+type endpointFlags struct {
+	Company int64 `required:"" placeholder:"ID" help:"The company's id."`
+	ID      int64 `required:"" help:"The webhook's id."`
+}
+
+type webhookListCommand struct {
+	Company int64 `required:"" placeholder:"ID" help:"The company's id."`
+}
+
+func (c *webhookListCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.WebhookList, error) { return a.ListWebhooks(ctx, c.Company) })
+}
+
+type webhookTestCommand struct {
+	endpointFlags
+	WebhookFlags
+	Event string `default:"assignment.completed" help:"The kind of event to send."`
+}
+
+func (c *webhookTestCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.WebhookTested, error) {
+		return a.TestWebhook(ctx, c.config(), c.Company, c.ID, c.Event)
+	})
+}
+
+type webhookRotateCommand struct{ endpointFlags }
+
+func (c *webhookRotateCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.WebhookAdded, error) { return a.RotateWebhook(ctx, c.Company, c.ID) })
+}
+
+type webhookEnableCommand struct {
+	endpointFlags
+	WebhookFlags
+	Force bool `help:"Enable it without a test event."`
+}
+
+func (c *webhookEnableCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.WebhookState, error) {
+		return a.EnableWebhook(ctx, c.config(), c.Company, c.ID, c.Force)
+	})
+}
+
+type webhookDisableCommand struct{ endpointFlags }
+
+func (c *webhookDisableCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.WebhookState, error) { return a.DisableWebhook(ctx, c.Company, c.ID) })
+}
+
+type webhookRemoveCommand struct{ endpointFlags }
+
+func (c *webhookRemoveCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.WebhookState, error) { return a.RemoveWebhook(ctx, c.Company, c.ID) })
+}
+
+type deliveryCommand struct {
+	List      deliveryListCommand      `cmd:"" help:"List deliveries, newest first."`
+	Show      deliveryShowCommand      `cmd:"" help:"Show a delivery with every attempt."`
+	Redeliver deliveryRedeliverCommand `cmd:"" help:"Send a delivery again, or all failed and held ones of a period."`
+}
+
+type deliveryListCommand struct {
+	Company int64  `required:"" placeholder:"ID" help:"The company's id."`
+	Webhook int64  `placeholder:"ID" help:"Only this webhook's."`
+	State   string `enum:",pending,delivered,failed,held" default:"" help:"pending, delivered, failed or held."`
+	Event   string `help:"Only this event kind."`
+	Limit   int    `default:"50" help:"How many."`
+	After   string `help:"The cursor that the last list gave."`
+}
+
+func (c *deliveryListCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.DeliveryList, error) {
+		return a.ListDeliveries(ctx, c.Company, app.DeliveryQuery{Webhook: c.Webhook, State: c.State, Event: c.Event, Limit: c.Limit, After: c.After})
+	})
+}
+
+type deliveryShowCommand struct {
+	Company int64  `required:"" placeholder:"ID" help:"The company's id."`
+	ID      string `required:"" help:"The delivery's id."`
+}
+
+func (c *deliveryShowCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.DeliveryShown, error) { return a.ShowDelivery(ctx, c.Company, c.ID) })
+}
+
+type deliveryRedeliverCommand struct {
+	Company int64         `required:"" placeholder:"ID" help:"The company's id."`
+	ID      string        `xor:"what" help:"One delivery."`
+	Since   time.Duration `xor:"what" placeholder:"24h" help:"All failed and held ones of this long."`
+	Webhook int64         `placeholder:"ID" help:"With --since: only this webhook's."`
+	DryRun  bool          `help:"With --since: only count them."`
+}
+
+func (c *deliveryRedeliverCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.Redelivered, error) {
+		return a.Redeliver(ctx, c.Company, app.RedeliverQuery{ID: c.ID, Since: c.Since, Webhook: c.Webhook, DryRun: c.DryRun})
+	})
+}

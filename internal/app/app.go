@@ -1,0 +1,159 @@
+// Package app is the wiring: it builds every part from the configuration, runs
+// and closes them, and offers the operator's commands. Tests start this same
+// program. Rules and formats live in the parts, not here.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/secret"
+	"github.com/coursebridge/coursebridge/internal/service"
+	"github.com/coursebridge/coursebridge/internal/store"
+)
+
+const defaultPublicURL = "http://127.0.0.1:8080"
+
+// Config is what every command needs.
+type Config struct {
+	Database  string
+	SecretKey string
+	PublicURL string
+	Version   string
+	LogTo     io.Writer
+	LogLevel  string
+	LogFormat string
+}
+
+// App is an open database with the use cases on it.
+type App struct {
+	config Config
+	log    *slog.Logger
+	store  *store.Store
+	box    *secret.Box
+
+	learning       *service.Learning
+	companies      *service.Companies
+	tokens         *service.Tokens
+	administrators *service.Administrators
+}
+
+// Open connects to the database, migrates it and builds the use cases.
+func Open(ctx context.Context, c Config) (*App, error) {
+	log, err := newLogger(c)
+	if err != nil {
+		return nil, err
+	}
+	s, err := store.Open(ctx, c.Database)
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	a := &App{config: c, log: log, store: s}
+	if err := a.prepare(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	a.learning = service.NewLearning(s)
+	a.companies = service.NewCompanies(s, 0)
+	a.tokens = service.NewTokens(s, service.TokenOptions{Now: s.Now, Log: log})
+	a.administrators = service.NewAdministrators(s, 0)
+	return a, nil
+}
+
+func (a *App) prepare(ctx context.Context) error {
+	if err := a.store.Engine().Migrate(ctx); err != nil {
+		return fmt.Errorf("prepare the database: %w", err)
+	}
+	options := secret.Options{Key: a.config.SecretKey}
+	if path, ok := strings.CutPrefix(a.config.Database, "sqlite://"); ok {
+		options.File = path + ".key"
+	} else {
+		options.Bare = true
+		if options.Key == "" {
+			a.log.Warn("no secret key is set: webhook secrets are kept so that whoever reads the database can read them",
+				"hint", "set "+secret.Env+" to 32 random bytes, the same on every replica")
+		}
+	}
+	var err error
+	a.box, err = secret.Open(ctx, a.store, options)
+	return err
+}
+
+// Close ends what Open began.
+func (a *App) Close() error {
+	return errors.Join(a.tokens.Close(), a.store.Close())
+}
+
+// operator is who runs commands on this machine.
+func operator() domain.Actor {
+	label := "operator"
+	if user := os.Getenv("USER"); user != "" {
+		label += " " + user
+	}
+	return domain.Actor{Kind: domain.ActorOperator, Label: label}
+}
+
+func (a *App) caller(ctx context.Context, company int64) (domain.Caller, error) {
+	c, err := a.companies.Get(ctx, company)
+	return domain.Caller{Company: c, Actor: operator()}, err
+}
+
+const publicURLSetting = "public_url"
+
+// publicURL is where people reach the service: as given, or as the server that
+// last ran on this database was told.
+func (a *App) publicURL(ctx context.Context) (string, error) {
+	if a.config.PublicURL != "" {
+		return strings.TrimRight(a.config.PublicURL, "/"), nil
+	}
+	stored, err := a.store.Setting(ctx, publicURLSetting)
+	if err != nil {
+		return "", err
+	}
+	if len(stored) == 0 {
+		return defaultPublicURL, nil
+	}
+	return string(stored), nil
+}
+
+// rememberPublicURL lets commands print links that lead to this server.
+func (a *App) rememberPublicURL(ctx context.Context, address string) error {
+	now, err := a.store.SettingOnce(ctx, publicURLSetting, []byte(address))
+	if err != nil || string(now) == address {
+		return err
+	}
+	_, err = a.store.SwapSetting(ctx, publicURLSetting, now, []byte(address))
+	return err
+}
+
+// OneLine gives what an operator should read of an error.
+func OneLine(err error) string {
+	var known *domain.Error
+	if errors.As(err, &known) && known.Code != domain.CodeUnavailable {
+		return known.Message
+	}
+	return strings.Join(strings.Fields(err.Error()), " ")
+}
+
+func newLogger(c Config) (*slog.Logger, error) {
+	var level slog.Level
+	if c.LogLevel != "" {
+		if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+			return nil, fmt.Errorf("read the log level: %w", err)
+		}
+	}
+	to := c.LogTo
+	if to == nil {
+		to = os.Stderr
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "text" {
+		return slog.New(slog.NewTextHandler(to, options)), nil
+	}
+	return slog.New(slog.NewJSONHandler(to, options)), nil
+}

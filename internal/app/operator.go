@@ -1,0 +1,265 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// CompanyCreated is a new company and the way in for its first administrator.
+type CompanyCreated struct {
+	CompanyID  int64  `json:"companyId"`
+	AdminEmail string `json:"adminEmail"`
+	SignInURL  string `json:"signInUrl"`
+}
+
+func (c CompanyCreated) String() string {
+	return fmt.Sprintf("Company %d is there. %s signs in once at:\n%s", c.CompanyID, c.AdminEmail, c.SignInURL)
+}
+
+// CreateCompany makes a company and its first administrator.
+func (a *App) CreateCompany(ctx context.Context, name, admin, zone string) (CompanyCreated, error) {
+	in := domain.NewCompany{Name: name, AdminEmail: admin, TimeZone: zone}
+	company, token, err := a.companies.Create(ctx, operator(), in)
+	if err != nil {
+		return CompanyCreated{}, err
+	}
+	link, err := a.signInURL(ctx, token)
+	return CompanyCreated{CompanyID: company.ID, AdminEmail: admin, SignInURL: link}, err
+}
+
+func (a *App) signInURL(ctx context.Context, token string) (string, error) {
+	base, err := a.publicURL(ctx)
+	return base + "/cabinet/enter/" + token, err
+}
+
+// CompanyList is every company.
+type CompanyList struct {
+	Companies []CompanyLine `json:"companies"`
+}
+
+// CompanyLine is one company of a list.
+type CompanyLine struct {
+	ID        int64  `json:"id"`
+	Name      string `json:"name"`
+	TimeZone  string `json:"timeZone"`
+	Suspended bool   `json:"suspended"`
+	CreatedAt string `json:"createdAt"`
+}
+
+// ListCompanies gives every company.
+func (a *App) ListCompanies(ctx context.Context) (CompanyList, error) {
+	out := CompanyList{Companies: []CompanyLine{}}
+	for page := 1; ; page++ {
+		slice, err := a.companies.List(ctx, domain.Page{Number: page, Limit: domain.MaxLimit})
+		if err != nil {
+			return out, err
+		}
+		for _, c := range slice.Items {
+			out.Companies = append(out.Companies, CompanyLine{
+				ID: c.ID, Name: c.Name, TimeZone: c.TimeZone, Suspended: c.Suspended(), CreatedAt: domain.FormatInstant(c.CreatedAt),
+			})
+		}
+		if !slice.More {
+			return out, nil
+		}
+	}
+}
+
+// CourseInput is a course as an operator gives it.
+type CourseInput struct {
+	Name       string
+	ExternalID string
+	Assessment bool
+	PassMark   float64
+	Attempts   int
+	Modules    []string
+}
+
+// CourseAdded is a new course.
+type CourseAdded struct {
+	CourseID int64 `json:"courseId"`
+}
+
+func (c CourseAdded) String() string { return fmt.Sprintf("Course %d is there.", c.CourseID) }
+
+// AddCourse makes a course of a company.
+func (a *App) AddCourse(ctx context.Context, company int64, in CourseInput) (CourseAdded, error) {
+	c, err := a.caller(ctx, company)
+	if err != nil {
+		return CourseAdded{}, err
+	}
+	var checks domain.Checks
+	mark, err := domain.ParsePoints(in.PassMark)
+	checks.Add("pass-mark", err)
+	if err := checks.Err(); err != nil {
+		return CourseAdded{}, err
+	}
+	id, err := a.learning.AddCourse(ctx, c, domain.Course{
+		Name: in.Name, ExternalID: in.ExternalID, IsAssessment: in.Assessment, PassMark: mark,
+		AllowedAttempts: in.Attempts, Modules: in.Modules,
+	})
+	return CourseAdded{CourseID: id}, err
+}
+
+// SliceCourse cuts a course from some modules of another one.
+func (a *App) SliceCourse(ctx context.Context, company, course int64, name string, modules []int) (CourseAdded, error) {
+	c, err := a.caller(ctx, company)
+	if err != nil {
+		return CourseAdded{}, err
+	}
+	id, err := a.learning.CutSlice(ctx, c, course, name, modules)
+	return CourseAdded{CourseID: id}, err
+}
+
+// TokenCreated is a new token, the only time it is shown.
+type TokenCreated struct {
+	ID    int64  `json:"id"`
+	Token string `json:"token"`
+}
+
+func (t TokenCreated) String() string {
+	return fmt.Sprintf("Token %d, shown this once:\n%s", t.ID, t.Token)
+}
+
+// CreateToken makes an API token; expires 0 is never.
+func (a *App) CreateToken(ctx context.Context, company int64, name string, scopes []string, expires time.Duration, allow []string) (TokenCreated, error) {
+	c, err := a.caller(ctx, company)
+	if err != nil {
+		return TokenCreated{}, err
+	}
+	in := domain.NewToken{CompanyID: company, Name: name}
+	for _, s := range scopes {
+		in.Scopes = append(in.Scopes, domain.Scope(s))
+	}
+	if in.Allowed, err = domain.ParsePrefixes(allow); err != nil {
+		return TokenCreated{}, domain.Invalid(domain.FieldError{Field: "allow", Message: err.Error()})
+	}
+	if expires != 0 {
+		at := a.store.Now().Add(expires)
+		in.ExpiresAt = &at
+	}
+	token, text, err := a.tokens.Create(ctx, c, in)
+	return TokenCreated{ID: token.ID, Token: text}, err
+}
+
+// CreatePlatformToken makes a token for the learning platform.
+func (a *App) CreatePlatformToken(ctx context.Context, name string) (TokenCreated, error) {
+	token, text, err := a.tokens.CreatePlatformToken(ctx, name)
+	return TokenCreated{ID: token.ID, Token: text}, err
+}
+
+// TokenList is the tokens of one company or of all.
+type TokenList struct {
+	Tokens []TokenLine `json:"tokens"`
+}
+
+// TokenLine is one token of a list; the token itself can't be shown.
+type TokenLine struct {
+	ID         int64          `json:"id"`
+	CompanyID  int64          `json:"companyId"`
+	Name       string         `json:"name"`
+	LastFour   string         `json:"lastFour"`
+	Scopes     []domain.Scope `json:"scopes"`
+	CreatedAt  string         `json:"createdAt"`
+	ExpiresAt  *string        `json:"expiresAt"`
+	RevokedAt  *string        `json:"revokedAt"`
+	LastUsedAt *string        `json:"lastUsedAt"`
+}
+
+// ListTokens gives a company's tokens, all companies' for 0.
+func (a *App) ListTokens(ctx context.Context, company int64) (TokenList, error) {
+	out := TokenList{Tokens: []TokenLine{}}
+	slice, err := a.tokens.List(ctx, domain.TokenFilter{CompanyID: company}, domain.Page{Number: 1, Limit: math.MaxInt32})
+	if err != nil {
+		return out, err
+	}
+	for _, t := range slice.Items {
+		out.Tokens = append(out.Tokens, TokenLine{
+			ID: t.ID, CompanyID: t.CompanyID, Name: t.Name, LastFour: t.LastFour, Scopes: t.Scopes,
+			CreatedAt: domain.FormatInstant(t.CreatedAt), ExpiresAt: instantOrNil(t.ExpiresAt),
+			RevokedAt: instantOrNil(t.RevokedAt), LastUsedAt: instantOrNil(t.LastUsedAt),
+		})
+	}
+	return out, nil
+}
+
+func instantOrNil(t *time.Time) *string {
+	if t == nil {
+		return nil
+	}
+	s := domain.FormatInstant(*t)
+	return &s
+}
+
+// TokenRevoked is a token that opens nothing any more.
+type TokenRevoked struct {
+	ID      int64 `json:"id"`
+	Revoked bool  `json:"revoked"`
+}
+
+func (t TokenRevoked) String() string { return fmt.Sprintf("Token %d is revoked.", t.ID) }
+
+// RevokeToken ends a token.
+func (a *App) RevokeToken(ctx context.Context, id int64) (TokenRevoked, error) {
+	_, err := a.tokens.Revoke(ctx, domain.Caller{Actor: operator()}, id)
+	return TokenRevoked{ID: id, Revoked: err == nil}, err
+}
+
+// AdminLink is a way in for an administrator.
+type AdminLink struct {
+	Email     string `json:"email"`
+	SignInURL string `json:"signInUrl"`
+}
+
+func (l AdminLink) String() string {
+	return fmt.Sprintf("%s signs in once at:\n%s", l.Email, l.SignInURL)
+}
+
+// AdminLink makes a one-time sign-in link.
+func (a *App) AdminLink(ctx context.Context, email string, company int64, dropFactor bool) (AdminLink, error) {
+	in := domain.LinkRequest{Email: email, CompanyID: company, DropSecondFactor: dropFactor}
+	who, token, err := a.administrators.LinkFor(ctx, operator(), in)
+	if err != nil {
+		return AdminLink{}, err
+	}
+	link, err := a.signInURL(ctx, token)
+	return AdminLink{Email: who.Email, SignInURL: link}, err
+}
+
+// Migrated is a schema that fits the program.
+type Migrated struct {
+	Status string `json:"status"`
+}
+
+func (m Migrated) String() string { return "The database is " + m.Status + "." }
+
+// Migrated checks the schema; Open has brought it up to date.
+func (a *App) Migrated(ctx context.Context) (Migrated, error) {
+	return Migrated{Status: "up to date"}, a.store.Engine().Migrated(ctx)
+}
+
+// BackedUp is a copy of the database.
+type BackedUp struct {
+	File string `json:"file"`
+}
+
+func (b BackedUp) String() string { return "The database was copied to " + b.File + "." }
+
+// Backup writes a consistent copy to a new file.
+func (a *App) Backup(ctx context.Context, file string) (BackedUp, error) {
+	return BackedUp{File: file}, a.store.Engine().Backup(ctx, file)
+}
+
+// Version is the program's version.
+type Version struct {
+	Version string `json:"version"`
+}
+
+func (v Version) String() string { return v.Version }
+
+// VersionOf wraps a version for printing.
+func VersionOf(version string) Version { return Version{Version: version} }

@@ -1,0 +1,233 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/coursebridge/coursebridge/internal/delivery"
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/platformapi"
+	"github.com/coursebridge/coursebridge/internal/publicapi"
+	"github.com/coursebridge/coursebridge/internal/server"
+	"github.com/coursebridge/coursebridge/internal/service"
+)
+
+// ServeConfig is what the server needs beyond the database.
+type ServeConfig struct {
+	Listen         string
+	Webhooks       WebhookConfig
+	RateLimit      float64
+	RateBurst      int
+	ReportLimit    int
+	ReportTimeout  time.Duration
+	TrustedProxies []string
+	// Ready is called with the address once the port is open.
+	Ready func(address string)
+}
+
+// WebhookConfig is how webhooks are sent.
+type WebhookConfig struct {
+	AllowPrivate bool
+	AllowHTTP    bool
+	RetryDelays  string
+	Timeout      time.Duration
+	UseProxy     bool
+	MaxDueAge    time.Duration
+	Retention    time.Duration
+}
+
+// Serve opens the database and serves until ctx ends.
+func Serve(ctx context.Context, c Config, sc ServeConfig) error {
+	a, err := Open(ctx, c)
+	if err != nil {
+		return err
+	}
+	return errors.Join(a.Serve(ctx, sc), a.Close())
+}
+
+// Serve serves on an open database until ctx ends. It stops in the order that
+// loses nothing: no new requests, then deliveries, then background work.
+func (a *App) Serve(ctx context.Context, sc ServeConfig) error {
+	p, err := a.build(sc)
+	if err != nil {
+		return err
+	}
+	if err := p.server.Listen(); err != nil {
+		return err
+	}
+	address := p.server.Addr().String()
+	if err := a.rememberPublicURL(ctx, a.address(address)); err != nil {
+		return fmt.Errorf("remember the public address: %w", err)
+	}
+	stopWork, err := a.start(ctx, p)
+	if err != nil {
+		return err
+	}
+	a.log.Info("serving", "address", address, "public", a.address(address), "engine", a.store.Engine().Name(), "version", a.config.Version)
+	if sc.Ready != nil {
+		sc.Ready(address)
+	}
+	err = p.server.Run(ctx)
+	return errors.Join(err, stopWork())
+}
+
+// address is where people reach a server that listens there.
+func (a *App) address(listening string) string {
+	if a.config.PublicURL != "" {
+		return strings.TrimRight(a.config.PublicURL, "/")
+	}
+	return "http://" + listening
+}
+
+// parts are what Serve starts and stops.
+type parts struct {
+	server     *server.Server
+	dispatcher *delivery.Dispatcher
+	sender     *delivery.Sender
+}
+
+func (a *App) build(sc ServeConfig) (*parts, error) {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if err := server.RegisterDatabase(registry, a.databaseStats); err != nil {
+		return nil, fmt.Errorf("register database metrics: %w", err)
+	}
+	p := &parts{}
+	if err := a.buildDelivery(p, sc.Webhooks, registry); err != nil {
+		return nil, err
+	}
+	mounts, err := a.mounts(p, sc)
+	if err != nil {
+		return nil, err
+	}
+	proxies, err := domain.ParsePrefixes(sc.TrustedProxies)
+	if err != nil {
+		return nil, fmt.Errorf("read --trusted-proxy: %w", err)
+	}
+	p.server, err = server.New(server.Options{
+		Listen: sc.Listen, Mounts: mounts, Checks: a.checks(p, sc.Webhooks), Log: a.log, Registry: registry, TrustedProxies: proxies,
+	})
+	return p, err
+}
+
+func (a *App) databaseStats() server.DatabaseStats {
+	s := a.store.Engine().Stats()
+	return server.DatabaseStats{Max: s.Open, Open: s.Open, InUse: s.InUse, Idle: s.Idle, Waits: s.WaitCount, Waited: s.WaitDuration}
+}
+
+// apiService is the use cases that the two APIs offer.
+type apiService struct {
+	*service.Learning
+	tokens    *service.Tokens
+	companies *service.Companies
+}
+
+func (s apiService) Authenticate(ctx context.Context, bearer string, from netip.Addr) (domain.Token, error) {
+	return s.tokens.Authenticate(ctx, bearer, from)
+}
+
+func (s apiService) AuthenticatePlatform(ctx context.Context, bearer string) (domain.PlatformToken, error) {
+	return s.tokens.AuthenticatePlatform(ctx, bearer)
+}
+
+func (s apiService) Companies(ctx context.Context, p domain.Page) (domain.Slice[domain.Company], error) {
+	return s.companies.List(ctx, p)
+}
+
+func (a *App) mounts(_ *parts, sc ServeConfig) ([]server.Mount, error) {
+	svc := apiService{Learning: a.learning, tokens: a.tokens, companies: a.companies}
+	var limiter publicapi.Limiter
+	if sc.RateLimit > 0 && sc.RateBurst > 0 {
+		limiter = server.NewLimiter(sc.RateLimit, sc.RateBurst)
+	}
+	public, err := publicapi.New(svc, nil, publicapi.Options{Limiter: limiter})
+	if err != nil {
+		return nil, err
+	}
+	platform, err := platformapi.New(svc)
+	if err != nil {
+		return nil, err
+	}
+	return []server.Mount{
+		{Prefix: "/api/v1", Handler: public, API: true},
+		{Prefix: "/platform/v1", Handler: platform, API: true},
+		{Prefix: "/", Handler: http.RedirectHandler("/cabinet", http.StatusFound)},
+	}, nil
+}
+
+func (a *App) checks(p *parts, wc WebhookConfig) []server.Check {
+	return []server.Check{
+		{Name: "database", Run: a.store.Engine().Ping},
+		{Name: "migrations", Run: a.store.Engine().Migrated},
+		{Name: "deliveries", Run: func(ctx context.Context) error {
+			if wc.MaxDueAge <= 0 {
+				return nil
+			}
+			age, err := p.dispatcher.OldestDue(ctx)
+			if err == nil && age > wc.MaxDueAge {
+				err = fmt.Errorf("the oldest due delivery has waited for %s", age.Round(time.Second))
+			}
+			return err
+		}},
+	}
+}
+
+func (a *App) buildDelivery(p *parts, wc WebhookConfig, registry *prometheus.Registry) error {
+	schedule, err := delivery.ParseSchedule(wc.RetryDelays)
+	if err != nil {
+		return fmt.Errorf("read --webhook-retry-delays: %w", err)
+	}
+	metrics, err := delivery.NewMetrics(registry)
+	if err != nil {
+		return fmt.Errorf("register delivery metrics: %w", err)
+	}
+	p.sender = a.newSender(wc)
+	p.dispatcher = delivery.NewDispatcher(delivery.DispatcherConfig{
+		Queue: a.store, Bus: a.store.Engine(), Secrets: a.box, Sender: p.sender, Schedule: schedule, Metrics: metrics, Log: a.log,
+	})
+	return nil
+}
+
+func (a *App) newSender(wc WebhookConfig) *delivery.Sender {
+	config := delivery.Config{
+		Guard:     delivery.Guard{AllowPrivate: wc.AllowPrivate, AllowHTTP: wc.AllowHTTP},
+		UserAgent: "coursebridge/" + a.config.Version, Timeout: wc.Timeout, Now: a.store.Now,
+	}
+	if wc.UseProxy {
+		config.Proxy = http.ProxyFromEnvironment
+	}
+	return delivery.NewSender(config)
+}
+
+// start begins the work that no request waits for, and gives what ends it.
+func (a *App) start(ctx context.Context, p *parts) (stop func() error, err error) {
+	a.store.OnDeliveries(p.dispatcher.Wake)
+	if err := p.dispatcher.Start(ctx); err != nil {
+		return nil, err
+	}
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var wg sync.WaitGroup
+	wg.Go(func() { a.learning.Run(work, a.log) })
+	wg.Go(func() { a.tokens.Run(work) })
+	return func() error {
+		grace, done := context.WithTimeout(context.Background(), stopGrace)
+		defer done()
+		err := p.dispatcher.Stop(grace)
+		cancel()
+		wg.Wait()
+		p.sender.Close()
+		return err
+	}, nil
+}
+
+// stopGrace is how long attempts under way may take when the program stops.
+const stopGrace = 3 * time.Second

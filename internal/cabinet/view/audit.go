@@ -1,0 +1,82 @@
+package view
+
+import (
+	"strings"
+	"time"
+)
+
+// AuditEntry is one change. Who and Record are already free of erased people.
+type AuditEntry struct {
+	ID         int64
+	At         time.Time
+	ActorKind  string // person, token, operator, platform, system
+	Actor      string
+	Action     string // noun.verb
+	RecordKind string
+	Record     string // the record in words or its id
+	RecordPath string // empty: it has no page
+	Detail     string
+	RequestID  string
+	Address    string
+}
+
+// AuditFilter is what the log is narrowed to, as it stands in the address.
+type AuditFilter struct {
+	ActorKind string
+	Action    string
+	Search    string // record id, request id or actor
+	From, To  string
+	Errors    Errors
+}
+
+// AuditList is the page of the audit log.
+type AuditList struct {
+	Filter  AuditFilter
+	Actions []Option // what can be filtered by
+	Entries []AuditEntry
+	Total   int64
+	More    bool
+	Pager   Pager
+}
+
+var actorKinds = []Option{
+	{"", "Anyone"}, {"person", "People"}, {"token", "Tokens"}, {"operator", "Operator"},
+	{"platform", "Platform"}, {"system", "System"},
+}
+
+func (f AuditFilter) active() bool { return f.ActorKind+f.Action+f.Search+f.From+f.To != "" }
+
+func (f AuditFilter) exportPath() string {
+	return withQuery(PathAuditExport, "actor", f.ActorKind, "action", f.Action, "q", f.Search, "from", f.From, "to", f.To)
+}
+
+func (l AuditList) total() string {
+	if l.More {
+		return "More than " + count(l.Total) + " entries"
+	}
+	return plural(l.Total, "entry", "entries")
+}
+
+// actionWords turns token.created into Token created.
+func actionWords(action string) string {
+	words := strings.NewReplacer(".", " ", "_", " ").Replace(action)
+	if words == "" {
+		return ""
+	}
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+func actorWord(kind string) string {
+	switch kind {
+	case "token":
+		return "token"
+	case "operator":
+		return "operator"
+	case "platform":
+		return "platform"
+	case "system":
+		return "system"
+	default:
+		return ""
+	}
+}

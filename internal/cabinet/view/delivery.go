@@ -1,0 +1,172 @@
+package view
+
+import (
+	"strconv"
+	"time"
+)
+
+// DeliveryState is where a delivery stands, in the words of the log.
+type DeliveryState string
+
+// The states of a delivery.
+const (
+	DeliveryPending   DeliveryState = "pending" // not tried yet
+	DeliveryDelivered DeliveryState = "delivered"
+	DeliveryRetrying  DeliveryState = "retrying"
+	DeliveryFailed    DeliveryState = "failed"
+	DeliveryHeld      DeliveryState = "held"
+)
+
+// Delivery is a row of the log.
+type Delivery struct {
+	ID          string
+	State       DeliveryState
+	Event       string
+	ExternalID  string
+	EndpointID  int64
+	EndpointURL string
+	Attempts    int
+	CreatedAt   time.Time
+	NextAttempt *time.Time
+}
+
+// DeliveryFilter is what the log is narrowed to, as it stands in the address.
+type DeliveryFilter struct {
+	Endpoint string
+	Event    string
+	State    string // a state, or failing: retrying and failed
+	From, To string // as the inputs write them, in the company's zone
+	Search   string
+	Errors   Errors
+}
+
+// DeliveryList is the page of the log.
+type DeliveryList struct {
+	Filter     DeliveryFilter
+	Endpoints  []Option // value: id
+	Deliveries []Delivery
+	Total      int64
+	More       bool // there are more than Total says
+	Pager      Pager
+	Live       bool // on the first page, which can be kept current
+}
+
+// Attempt is one try at a delivery.
+type Attempt struct {
+	Number          int
+	URL             string
+	StartedAt       time.Time
+	Took            time.Duration
+	StatusCode      int // 0: no answer
+	OK              bool
+	ErrorKind       string // dns, connect, tls, timeout, status, …
+	Error           string // what happened and what to do
+	RequestedBy     string // who asked for it; empty: the schedule
+	RequestHeaders  []Header
+	ResponseHeaders []Header
+	ResponseBody    string
+	ResponseCut     bool
+}
+
+// Header is a line of an HTTP message.
+type Header struct{ Name, Value string }
+
+// DeliveryDetail is one delivery with all its attempts.
+type DeliveryDetail struct {
+	Delivery
+	Body         string
+	Erased       bool      // the person was erased and the body with them
+	Tries        []Attempt // newest first
+	Curl         string
+	CanRedeliver bool
+	EndpointGone bool // the endpoint was removed
+}
+
+var deliveryStates = []Option{
+	{"", "Any state"}, {"delivered", "Delivered"}, {"failing", "Failing"}, {"retrying", "Retrying"},
+	{"failed", "Failed"}, {"held", "Held"}, {"pending", "Waiting"},
+}
+
+func (f DeliveryFilter) active() bool {
+	return f.Endpoint+f.Event+f.State+f.From+f.To+f.Search != ""
+}
+
+func (s DeliveryState) tone() Tone {
+	switch s {
+	case DeliveryDelivered:
+		return ToneGreen
+	case DeliveryRetrying:
+		return ToneAmber
+	case DeliveryFailed:
+		return ToneRed
+	case DeliveryPending:
+		return ToneBlue
+	default:
+		return ToneGrey
+	}
+}
+
+func (s DeliveryState) word() string {
+	switch s {
+	case DeliveryDelivered:
+		return "Delivered"
+	case DeliveryRetrying:
+		return "Retrying"
+	case DeliveryFailed:
+		return "Failed"
+	case DeliveryPending:
+		return "Waiting"
+	default:
+		return "Held"
+	}
+}
+
+// total tells how many deliveries there are, as exactly as is known.
+func (l DeliveryList) total() string {
+	if l.More {
+		return "More than " + count(l.Total) + " deliveries"
+	}
+	return plural(l.Total, "delivery", "deliveries")
+}
+
+func eventOptions() []Option {
+	options := []Option{{"", "Any event"}}
+	for _, kind := range allEvents {
+		options = append(options, Option{kind, kind})
+	}
+	return append(options, Option{"test", "test"})
+}
+
+func anyEndpoint(list []Option) []Option {
+	return append([]Option{{"", "Any webhook"}}, list...)
+}
+
+// answer is the outcome of an attempt in a word or two.
+func (a Attempt) answer() string {
+	if a.StatusCode > 0 {
+		return strconv.Itoa(a.StatusCode)
+	}
+	switch a.ErrorKind {
+	case "dns":
+		return "Name not found"
+	case "connect":
+		return "No connection"
+	case "tls":
+		return "TLS failed"
+	case "timeout":
+		return "Timed out"
+	case "blocked_address":
+		return "Address not allowed"
+	case "body":
+		return "Broken answer"
+	default:
+		return "No answer"
+	}
+}
+
+func (a Attempt) tone() Tone {
+	if a.OK {
+		return ToneGreen
+	}
+	return ToneRed
+}

@@ -1,0 +1,235 @@
+package view
+
+import (
+	"slices"
+	"time"
+)
+
+// EndpointState says how an endpoint fares.
+type EndpointState string
+
+// The states of an endpoint.
+const (
+	EndpointHealthy  EndpointState = "healthy"
+	EndpointFailing  EndpointState = "failing"
+	EndpointDisabled EndpointState = "disabled"
+	EndpointNew      EndpointState = "new" // nothing was sent yet
+)
+
+// Endpoint is a webhook: a row of the list and the subject of its page.
+type Endpoint struct {
+	ID             int64
+	URL            string
+	Description    string
+	Events         []string
+	State          EndpointState
+	DisabledReason string // by_person, gone or failing
+	DisabledAt     *time.Time
+	FailingSince   *time.Time
+	CreatedAt      time.Time
+	CreatedBy      string
+	Day            Health
+	Hours          []Bucket // the last 24
+	LastDelivery   *time.Time
+}
+
+// EndpointList is the page of all webhooks.
+type EndpointList struct {
+	Endpoints []Endpoint
+}
+
+// EndpointForm makes or changes a webhook. ID is 0 for a new one.
+type EndpointForm struct {
+	ID          int64
+	URL         string
+	Description string
+	Kinds       []EventChoice
+	HTTPAllowed bool // the operator allows http
+	Errors      Errors
+}
+
+// EventChoice is an event kind that can be subscribed to.
+type EventChoice struct {
+	Kind    string
+	Sample  string // a body as it is sent
+	Checked bool
+}
+
+// EndpointDetail is the page of one webhook.
+type EndpointDetail struct {
+	Endpoint
+	Secret        string     // set only when it was asked for
+	PreviousUntil *time.Time // the old secret signs too until then
+	Outcome       *TestOutcome
+	Chart         *Chart
+	Recent        []Delivery
+	Snippets      []Snippet
+}
+
+// Snippet is a program that verifies a signature.
+type Snippet struct {
+	ID    string
+	Label string
+	Code  string
+}
+
+// TestOutcome tells what came of a test event.
+type TestOutcome struct {
+	OK         bool
+	StatusCode int // 0: no answer
+	Took       time.Duration
+	Error      string // on failure: what happened and what to do
+	Response   string
+	Cut        bool // there was more of the response
+	DeliveryID string
+}
+
+// URLCheck tells at once whether an address may be a target.
+type URLCheck struct {
+	OK      bool
+	Message string
+}
+
+var eventSentences = map[string]string{
+	"assignment.created":   "A course was assigned to someone.",
+	"assignment.completed": "Someone completed or passed a course.",
+	"assignment.failed":    "Someone used the last attempt without passing.",
+	"assignment.overdue":   "A deadline passed before the course was completed.",
+	"employee.joined":      "Someone joined the company, or came back.",
+	"employee.removed":     "Someone was offboarded or deleted.",
+}
+
+var allEvents = []string{
+	"assignment.created", "assignment.completed", "assignment.failed", "assignment.overdue",
+	"employee.joined", "employee.removed",
+}
+
+func (f EndpointForm) head() Head {
+	if f.ID == 0 {
+		return Head{
+			Section: SectionWebhooks, Title: "Add webhook", Crumbs: []Link{{"Webhooks", PathWebhooks}},
+			Sentence: "A signing secret is made for it. You can send a test event right afterwards.",
+		}
+	}
+	return Head{Section: SectionWebhooks, Title: "Edit webhook", Crumbs: endpointCrumbs(Endpoint{ID: f.ID, URL: f.URL})}
+}
+
+func (f EndpointForm) action() string {
+	if f.ID == 0 {
+		return PathWebhookNew
+	}
+	return PathWebhook(f.ID, "edit")
+}
+
+func (f EndpointForm) verb() string {
+	if f.ID == 0 {
+		return "Add webhook"
+	}
+	return "Save"
+}
+
+func (f EndpointForm) cancel() string {
+	if f.ID == 0 {
+		return PathWebhooks
+	}
+	return PathWebhook(f.ID)
+}
+
+func (e Endpoint) tone() Tone {
+	switch e.State {
+	case EndpointHealthy:
+		return ToneGreen
+	case EndpointFailing:
+		return ToneRed
+	default:
+		return ToneGrey
+	}
+}
+
+func (e Endpoint) word() string {
+	switch e.State {
+	case EndpointHealthy:
+		return "Healthy"
+	case EndpointFailing:
+		return "Failing"
+	case EndpointDisabled:
+		return "Disabled"
+	default:
+		return "Nothing sent yet"
+	}
+}
+
+func (e Endpoint) eventList() string {
+	if len(e.Events) == len(allEvents) {
+		return "All events"
+	}
+	if len(e.Events) == 1 {
+		return e.Events[0]
+	}
+	return plural(int64(len(e.Events)), "event", "events")
+}
+
+// orderedEvents are the endpoint's kinds in the order of the contract.
+func (e Endpoint) orderedEvents() []string {
+	var out []string
+	for _, kind := range allEvents {
+		if slices.Contains(e.Events, kind) {
+			out = append(out, kind)
+		}
+	}
+	return out
+}
+
+func (e Endpoint) whyDisabled() string {
+	switch e.DisabledReason {
+	case "gone":
+		return "Your system answered 410 Gone, which means that it wants nothing more."
+	case "failing":
+		return "For five days every attempt failed."
+	default:
+		return "An administrator disabled it."
+	}
+}
+
+// EndpointRemove asks before a webhook is removed.
+func EndpointRemove(e Endpoint) Confirm {
+	effects := []string{"Nothing more is sent to " + e.URL + ". Its deliveries stay in the log for 30 days."}
+	if waiting := e.Day.Retrying + e.Day.Held; waiting > 0 {
+		effects = append(effects, plural(waiting, "delivery that waits is", "deliveries that wait are")+" dropped.")
+	}
+	return Confirm{
+		Section: SectionWebhooks, Crumbs: endpointCrumbs(e),
+		Title: "Remove this webhook?", Effects: append(effects, "This cannot be undone."),
+		Action: PathWebhook(e.ID, "remove"), Verb: "Remove webhook", Danger: true, Cancel: PathWebhook(e.ID),
+	}
+}
+
+// EndpointRotate asks before the secret is changed, and explains the overlap.
+func EndpointRotate(c Clock, e Endpoint, overlap time.Duration) Confirm {
+	until := c.Exact(c.Now.Add(overlap))
+	return Confirm{
+		Section: SectionWebhooks, Crumbs: endpointCrumbs(e),
+		Title: "Rotate the signing secret?",
+		Effects: []string{
+			"A new secret signs from now on. Until " + until + " the old one signs too: its signature is sent in X-Service-Signature-Previous, and webhook-signature carries both.",
+			"Put the new secret into your system before then. The programs on the page of the webhook accept either.",
+		},
+		Action: PathWebhook(e.ID, "rotate"), Verb: "Rotate secret", Cancel: PathWebhook(e.ID),
+	}
+}
+
+// EndpointDisable asks before a webhook is disabled.
+func EndpointDisable(e Endpoint) Confirm {
+	return Confirm{
+		Section: SectionWebhooks, Crumbs: endpointCrumbs(e),
+		Title: "Disable this webhook?",
+		Effects: []string{
+			"Events for " + e.URL + " are held instead of sent. You can redeliver them once you enable it again; they are kept for 30 days.",
+		},
+		Action: PathWebhook(e.ID, "disable"), Verb: "Disable webhook", Cancel: PathWebhook(e.ID),
+	}
+}
+
+func endpointCrumbs(e Endpoint) []Link {
+	return []Link{{"Webhooks", PathWebhooks}, {target(e.URL), PathWebhook(e.ID)}}
+}

@@ -1,0 +1,60 @@
+package view
+
+type entry struct {
+	section Section
+	text    string
+	path    string
+}
+
+// group is a run of entries, with a heading or without.
+type group struct {
+	heading string
+	entries []entry
+}
+
+// groups lists what the navigation shows: a section that does not work yet is
+// not there.
+func (s Sections) groups() []group {
+	company := group{entries: []entry{{SectionOverview, "Overview", PathOverview}}}
+	for _, part := range []struct {
+		works bool
+		entry entry
+	}{
+		{s.Employees, entry{SectionEmployees, "Employees", PathEmployees}},
+		{s.Courses, entry{SectionCourses, "Courses", PathCourses}},
+		{s.Assignments, entry{SectionAssignments, "Assignments", PathAssignments}},
+		{s.Reports, entry{SectionReports, "Reports", PathReports}},
+	} {
+		if part.works {
+			company.entries = append(company.entries, part.entry)
+		}
+	}
+	return []group{
+		company,
+		{heading: "Integrations", entries: []entry{
+			{SectionTokens, "Tokens", PathTokens},
+			{SectionWebhooks, "Webhooks", PathWebhooks},
+			{SectionDeliveries, "Deliveries", PathDeliveries},
+			{SectionDocs, "API docs", PathDocs},
+		}},
+		{entries: []entry{
+			{SectionAudit, "Audit log", PathAudit},
+			{SectionSettings, "Settings", PathSettings},
+		}},
+	}
+}
+
+// documentTitle names a page in the browser's tabs and history.
+func documentTitle(parts ...string) string {
+	title := ""
+	for _, part := range append(parts, Product) {
+		if part == "" {
+			continue
+		}
+		if title != "" {
+			title += " · "
+		}
+		title += part
+	}
+	return title
+}

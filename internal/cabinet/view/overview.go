@@ -1,0 +1,66 @@
+package view
+
+import "time"
+
+// Overview is the first page: what is left to set up, and how deliveries fare.
+type Overview struct {
+	Steps     []Step // empty once the company has put the list away or is done
+	Endpoints []Endpoint
+	Day       Health
+	Chart     *Chart // nil while nothing was ever sent
+}
+
+// StepKind names an item of the getting-started list.
+type StepKind string
+
+// The steps in their order.
+const (
+	StepToken   StepKind = "token"
+	StepCall    StepKind = "call"
+	StepWebhook StepKind = "webhook"
+	StepEvent   StepKind = "event"
+)
+
+// Step is an item of the getting-started list.
+type Step struct {
+	Kind StepKind
+	Done bool
+	At   *time.Time // when it was done, if known
+	Path string     // where to do it; for StepEvent the endpoint to test
+}
+
+// Health counts what became of the deliveries of the last 24 hours.
+type Health struct {
+	Delivered int64
+	Retrying  int64
+	Failed    int64
+	Held      int64
+}
+
+type stepWords struct{ title, sentence, act string }
+
+var steps = map[StepKind]stepWords{
+	StepToken:   {"Create a token", "Your system signs in to the API with it.", "Create a token"},
+	StepCall:    {"Make the first call", "Ask the API who you are. The page of a new token shows a command to paste.", "Open the API docs"},
+	StepWebhook: {"Add a webhook", "Be told when people join, finish or fall behind, instead of asking.", "Add a webhook"},
+	StepEvent:   {"Receive a test event", "Send one from the page of the webhook and see what your system answered.", "Send a test event"},
+}
+
+func doneSteps(list []Step) (done int64) {
+	for _, s := range list {
+		if s.Done {
+			done++
+		}
+	}
+	return done
+}
+
+// nextStep is the first that is left: it alone carries a primary button.
+func nextStep(list []Step) int {
+	for i, s := range list {
+		if !s.Done {
+			return i
+		}
+	}
+	return -1
+}

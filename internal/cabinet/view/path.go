@@ -1,0 +1,91 @@
+package view
+
+import (
+	"net/url"
+	"strconv"
+)
+
+// Paths of the cabinet. A form posts to the address it was shown at.
+const (
+	PathOverview       = "/cabinet"
+	PathSignIn         = "/cabinet/sign-in"
+	PathSignInCode     = "/cabinet/sign-in/code"
+	PathSignOut        = "/cabinet/sign-out"
+	PathSignedOut      = "/cabinet/signed-out"
+	PathCompanies      = "/cabinet/companies"
+	PathTheme          = "/cabinet/theme"
+	PathEmployees      = "/cabinet/employees"
+	PathCourses        = "/cabinet/courses"
+	PathAssignments    = "/cabinet/assignments"
+	PathReports        = "/cabinet/reports"
+	PathTokens         = "/cabinet/tokens"
+	PathTokenNew       = "/cabinet/tokens/new"
+	PathWebhooks       = "/cabinet/webhooks"
+	PathWebhookNew     = "/cabinet/webhooks/new"
+	PathWebhookCheck   = "/cabinet/webhooks/check"
+	PathDeliveries     = "/cabinet/deliveries"
+	PathRedeliver      = "/cabinet/deliveries/redeliver"
+	PathDocs           = "/docs"
+	PathAudit          = "/cabinet/audit"
+	PathAuditExport    = "/cabinet/audit/export.csv"
+	PathSettings       = "/cabinet/settings"
+	PathAdministrators = "/cabinet/settings/administrators"
+	PathInvite         = "/cabinet/settings/administrators/invite"
+	PathMySignIn       = "/cabinet/settings/sign-in"
+	PathPassword       = "/cabinet/settings/sign-in/password"
+	PathSecondFactor   = "/cabinet/settings/sign-in/second-factor"
+	PathSecondOff      = "/cabinet/settings/sign-in/second-factor/remove"
+	PathRecovery       = "/cabinet/settings/sign-in/recovery-codes"
+	PathSessions       = "/cabinet/settings/sessions"
+	PathEndOthers      = "/cabinet/settings/sessions/end-others"
+)
+
+// PathEnter is where a one-time link leads.
+func PathEnter(secret string) string { return "/cabinet/enter/" + url.PathEscape(secret) }
+
+// PathToken is a token's page, or with a verb (rename, revoke) an act on it.
+func PathToken(id int64, verb ...string) string { return under(PathTokens, number(id), verb) }
+
+// PathWebhook is an endpoint's page, or with a verb (edit, remove, rotate,
+// enable, disable, test, secret) an act on it.
+func PathWebhook(id int64, verb ...string) string { return under(PathWebhooks, number(id), verb) }
+
+// PathDelivery is a delivery's page, or with the verb redeliver the act.
+func PathDelivery(id string, verb ...string) string { return under(PathDeliveries, id, verb) }
+
+// PathRedelivery is the progress of a redelivery of many.
+func PathRedelivery(id int64) string { return under(PathRedeliver, number(id), nil) }
+
+// PathAdministrator is an act (remove, link) on an administrator.
+func PathAdministrator(id int64, verb string) string {
+	return under(PathAdministrators, number(id), []string{verb})
+}
+
+// PathSession is an act (end) on a session.
+func PathSession(id int64, verb string) string {
+	return under(PathSessions, number(id), []string{verb})
+}
+
+func under(base, id string, verbs []string) string {
+	path := base + "/" + url.PathEscape(id)
+	for _, verb := range verbs {
+		path += "/" + verb
+	}
+	return path
+}
+
+func number(id int64) string { return strconv.FormatInt(id, 10) }
+
+// withQuery adds the given pairs to a path, leaving out the empty ones.
+func withQuery(path string, pairs ...string) string {
+	query := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			query.Set(pairs[i], pairs[i+1])
+		}
+	}
+	if len(query) == 0 {
+		return path
+	}
+	return path + "?" + query.Encode()
+}

@@ -1,0 +1,170 @@
+package view
+
+import "time"
+
+// CompanySettings is the form about the company.
+type CompanySettings struct {
+	Name         string
+	TimeZone     string
+	TimeZones    []string
+	DeadlineDays string
+	Errors       Errors
+}
+
+// Administrators is the page of people who can sign in for the company.
+type Administrators struct {
+	List []Administrator
+}
+
+// Administrator is a person who can sign in for the company.
+type Administrator struct {
+	ID           int64
+	Name         string
+	Email        string
+	Self         bool
+	SecondFactor bool
+	Invited      bool // has not chosen a password yet
+	AddedAt      time.Time
+	AddedBy      string
+	LastSignIn   *time.Time
+}
+
+func (a Administrator) label() string {
+	if a.Name != "" {
+		return a.Name
+	}
+	return a.Email
+}
+
+// InviteForm asks whom to invite.
+type InviteForm struct {
+	Name   string
+	Email  string
+	Errors Errors
+}
+
+// Invited shows a one-time sign-in link, once.
+type Invited struct {
+	Email     string
+	URL       string
+	ExpiresAt time.Time
+	Again     bool // for someone who is an administrator already
+}
+
+// AdministratorRemove asks before someone loses access.
+func AdministratorRemove(a Administrator) Confirm {
+	return Confirm{
+		Section: SectionSettings,
+		Crumbs:  []Link{{"Settings", PathSettings}, {"Administrators", PathAdministrators}},
+		Title:   "Remove " + a.label() + "?",
+		Effects: []string{
+			a.Email + " can no longer sign in for this company, and sessions here end at once. Tokens they made keep working: those belong to the company.",
+		},
+		Action: PathAdministrator(a.ID, "remove"), Verb: "Remove administrator", Danger: true, Cancel: PathAdministrators,
+	}
+}
+
+// MySignIn is the page of the person's own password and second factor.
+type MySignIn struct {
+	Email           string
+	PasswordErrors  Errors
+	MinChars        int
+	SecondFactor    bool
+	SecondSince     *time.Time
+	RecoveryLeft    int
+	PasswordChanged *time.Time
+}
+
+func (m MySignIn) minimum() int {
+	if m.MinChars > 0 {
+		return m.MinChars
+	}
+	return MinPassword
+}
+
+// SecondFactorSetup shows the secret to scan and asks for a first code.
+type SecondFactorSetup struct {
+	Secret string   // base32, in groups
+	URI    string   // otpauth://…
+	QR     [][]bool // dark modules by row; empty: no picture
+	Errors Errors
+}
+
+// RecoveryCodes shows new recovery codes, once.
+type RecoveryCodes struct {
+	Codes []string
+}
+
+// SecondFactorRemove asks for the password before the second factor is removed.
+type SecondFactorRemove struct {
+	Errors Errors
+}
+
+// Sessions is the page of the person's sessions.
+type Sessions struct {
+	List []Session
+}
+
+// Session is one device that is signed in.
+type Session struct {
+	ID        int64
+	Device    string // "Firefox on Linux"
+	Agent     string // the whole User-Agent
+	Address   string
+	Current   bool
+	SeenAt    time.Time
+	CreatedAt time.Time
+}
+
+// SessionsEndOthers asks before every other session ends.
+func SessionsEndOthers(others int64) Confirm {
+	return Confirm{
+		Section: SectionSettings,
+		Crumbs:  []Link{{"Settings", PathSettings}, {"Sessions", PathSessions}},
+		Title:   "End all other sessions?",
+		Effects: []string{"Signs you out of " + plural(others, "other device or browser", "other devices or browsers") + ". This one stays signed in."},
+		Action:  PathEndOthers, Verb: "End other sessions", Cancel: PathSessions,
+	}
+}
+
+// others counts the sessions that are not this one.
+func (s Sessions) others() (n int64) {
+	for _, session := range s.List {
+		if !session.Current {
+			n++
+		}
+	}
+	return n
+}
+
+var settingsTabs = []Link{
+	{"Company", PathSettings}, {"Administrators", PathAdministrators},
+	{"My sign-in", PathMySignIn}, {"Sessions", PathSessions},
+}
+
+// modules draws a QR code as one path, a square of one unit per dark module.
+func modules(qr [][]bool) string {
+	var path []byte
+	for y, row := range qr {
+		for x, dark := range row {
+			if dark {
+				path = append(path, "M"+number(int64(x))+" "+number(int64(y))+"h1v1h-1z"...)
+			}
+		}
+	}
+	return string(path)
+}
+
+// quietBox is the picture's box with the empty margin that scanners need.
+func quietBox(qr [][]bool) string {
+	side := number(int64(len(qr) + 8))
+	return "-4 -4 " + side + " " + side
+}
+
+func zoneOptions(names []string) []Option {
+	options := make([]Option, len(names))
+	for i, name := range names {
+		options[i] = Option{name, name}
+	}
+	return options
+}

@@ -1,0 +1,146 @@
+package view
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// TokenState says whether a token opens the door.
+type TokenState string
+
+// The states of a token.
+const (
+	TokenActive  TokenState = "active"
+	TokenExpired TokenState = "expired"
+	TokenRevoked TokenState = "revoked"
+)
+
+// expirySoon is when an expiry becomes a warning.
+const expirySoon = 14 * 24 * time.Hour
+
+// Token is a row of the list and the subject of its page.
+type Token struct {
+	ID         int64
+	Name       string
+	LastFour   string
+	Scopes     []string // b2b_read, …
+	Allowed    []string // addresses and ranges; empty: from anywhere
+	CreatedBy  string
+	CreatedAt  time.Time
+	LastUsedAt *time.Time
+	LastUsedIP string
+	ExpiresAt  *time.Time
+	RevokedAt  *time.Time
+	State      TokenState
+}
+
+// TokenList is the page of all tokens.
+type TokenList struct {
+	Tokens  []Token
+	Revoked bool // revoked and expired ones are shown too
+	Hidden  int64
+}
+
+// TokenForm is the form that makes a token.
+type TokenForm struct {
+	Name    string
+	Scopes  []string // chosen ones
+	Expiry  string   // 30, 90, 365, never or date
+	Date    string   // 2026-11-14, when Expiry is date
+	MinDate string   // tomorrow
+	Allowed string
+	Errors  Errors
+}
+
+// TokenCreated shows a new token, once.
+type TokenCreated struct {
+	Token  Token
+	Secret string
+	Curl   string // works as pasted
+}
+
+// TokenRename is the form that renames a token.
+type TokenRename struct {
+	Token  Token
+	Name   string
+	Errors Errors
+}
+
+type scopeWords struct{ name, short, title, sentence string }
+
+// scopes in the order of the contract; the base scope is in every token.
+var scopes = []scopeWords{
+	{"b2b_read", "Read", "Read", "See employees, courses, assignments, progress and results, and download reports."},
+	{"b2b_provision", "Employees", "Manage employees", "Create, link, update, offboard and delete employees."},
+	{"b2b_assignment", "Assignments", "Manage assignments", "Assign courses, one by one or in bulk, and revoke assignments."},
+}
+
+var expiries = []Option{
+	{"30", "30 days"}, {"90", "90 days"}, {"365", "1 year"}, {"never", "Never"}, {"date", "On a date"},
+}
+
+func (t Token) masked() string { return "••••" + t.LastFour }
+
+// scopeList names what a token may do, for a cell.
+func (t Token) scopeList() string {
+	var words []string
+	for _, s := range scopes {
+		if slices.Contains(t.Scopes, s.name) {
+			words = append(words, s.short)
+		}
+	}
+	if len(words) == 0 {
+		return "None"
+	}
+	return strings.Join(words, ", ")
+}
+
+func (t Token) expiresSoon(now time.Time) bool {
+	return t.State == TokenActive && t.ExpiresAt != nil && t.ExpiresAt.Sub(now) < expirySoon
+}
+
+func (t Token) tone() Tone {
+	if t.State == TokenActive {
+		return ToneGreen
+	}
+	return ToneGrey
+}
+
+func (t Token) word() string {
+	switch t.State {
+	case TokenActive:
+		return "Active"
+	case TokenExpired:
+		return "Expired"
+	default:
+		return "Revoked"
+	}
+}
+
+// TokenRevoke asks before a token is revoked, and names its last use.
+func TokenRevoke(c Clock, t Token) Confirm {
+	use := "It has never been used."
+	if t.LastUsedAt != nil {
+		use = "It was last used " + c.Relative(*t.LastUsedAt) + ", " + c.Exact(*t.LastUsedAt)
+		if t.LastUsedIP != "" {
+			use += ", from " + t.LastUsedIP
+		}
+		use += "."
+	}
+	return Confirm{
+		Section: SectionTokens,
+		Crumbs:  tokenCrumbs,
+		Title:   "Revoke “" + t.Name + "”?",
+		Effects: []string{
+			"The token ending in " + t.LastFour + " stops working within a second. " + use,
+			"Systems that still use it get 401. This cannot be undone.",
+		},
+		Action: PathToken(t.ID, "revoke"),
+		Verb:   "Revoke token",
+		Danger: true,
+		Cancel: PathTokens,
+	}
+}
+
+var tokenCrumbs = []Link{{"Tokens", PathTokens}}

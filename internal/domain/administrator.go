@@ -1,0 +1,186 @@
+package domain
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"slices"
+	"time"
+)
+
+// LinkLifetime is how long a one-time sign-in link is good for.
+const LinkLifetime = 7 * 24 * time.Hour
+
+// Themes of the cabinet; the first follows the system.
+var Themes = []string{"system", "light", "dark"}
+
+// Administrator is a person who signs in to the cabinet. One may serve several
+// companies. What proves who they are is in Credentials.
+type Administrator struct {
+	ID              int64
+	Email           string
+	Name            string
+	Theme           string
+	CreatedAt       time.Time
+	LastSignInAt    *time.Time
+	HasPassword     bool
+	HasSecondFactor bool
+	RecoveryLeft    int // unused recovery codes
+}
+
+// Label is what others see of an administrator.
+func (a Administrator) Label() string {
+	if a.Name != "" {
+		return a.Name
+	}
+	return a.Email
+}
+
+// Credentials are what an administrator proves to be themselves with. No
+// secret is in here in the clear.
+type Credentials struct {
+	PasswordHash   string
+	TOTPSecret     []byte // sealed
+	TOTPConfirmed  bool
+	RecoveryHashes []string
+}
+
+// Member is an administrator in a company.
+type Member struct {
+	Administrator
+	AddedAt time.Time
+	AddedBy string
+}
+
+// Invitation is someone who was asked to become an administrator and did not
+// enter yet.
+type Invitation struct {
+	AdministratorID int64
+	Email           string
+	CreatedAt       time.Time
+	ExpiresAt       time.Time
+}
+
+// Profile is what administrators change about themselves.
+type Profile struct {
+	Name  string
+	Theme string
+}
+
+// Check normalises the input and reports every field that is wrong.
+func (p *Profile) Check() error {
+	var c Checks
+	if p.Name != "" {
+		var err error
+		p.Name, err = Name(p.Name)
+		c.Add("name", err)
+	}
+	if !slices.Contains(Themes, p.Theme) {
+		c.Add("theme", errors.New("must be system, light or dark"))
+	}
+	return c.Err()
+}
+
+// LinkKind says who stands behind a one-time link. It is the first character of
+// the token, so that its hash covers it.
+type LinkKind byte
+
+// The kinds. The operator vouches for the address; a company's administrator
+// can't, and also holds the link in their own hands.
+const (
+	LinkOperator   LinkKind = 'o'
+	LinkInvitation LinkKind = 'i'
+)
+
+const linkBytes = 32
+
+// NewLink is a one-time link to be stored.
+type NewLink struct {
+	Hash     [sha256.Size]byte
+	Lifetime time.Duration
+}
+
+// LinkRequest asks the operator's side for a link.
+type LinkRequest struct {
+	Email            string
+	CompanyID        int64 // the company to join; 0: none but those served already
+	DropSecondFactor bool  // for someone who lost it, recovery codes and all
+}
+
+// MintLink makes the secret of a one-time link: 256 bits after its kind.
+func MintLink(kind LinkKind) string {
+	secret := make([]byte, linkBytes)
+	_, _ = rand.Read(secret) // crypto/rand does not fail
+	return string(rune(kind)) + base64.RawURLEncoding.EncodeToString(secret)
+}
+
+// HashLink gives what is stored and looked up, and the kind. ok is false for a
+// string that can not be a link at all.
+func HashLink(token string) (hash [sha256.Size]byte, kind LinkKind, ok bool) {
+	if len(token) != 1+base64.RawURLEncoding.EncodedLen(linkBytes) {
+		return hash, 0, false
+	}
+	kind = LinkKind(token[0])
+	if kind != LinkOperator && kind != LinkInvitation {
+		return hash, 0, false
+	}
+	return sha256.Sum256([]byte(token)), kind, true
+}
+
+// SignInLink is a one-time link that is still good.
+type SignInLink struct {
+	Kind          LinkKind
+	Administrator Administrator
+	CompanyID     int64 // the company it lets join; 0: none
+	CompanyName   string
+	ExpiresAt     time.Time
+	// Claimed: someone has entered as this administrator before, or a company
+	// counts on them.
+	Claimed bool
+}
+
+// SignsIn says whether the link alone lets its holder in. An invitation is seen
+// by whoever wrote it: it must not open an identity that other companies trust.
+// Its holder signs in first, and then accepts it.
+func (l SignInLink) SignsIn() bool { return l.Kind == LinkOperator || !l.Claimed }
+
+// SignInProof is what a sign-in has shown so far. The store holds it against the
+// administrator's present state in one transaction.
+type SignInProof struct {
+	AdministratorID int64
+	Verified        string // the password hash that the password was held against
+	Rehashed        string // replaces it when the cost has grown since
+	Step            int64  // the time step of the code; 0: none
+	RecoveryHash    string // of the recovery code that is used up
+	Forgive         []Throttle
+	Complete        bool // nothing is left to prove
+	Actor           Actor
+	Detail          string
+}
+
+// NewPassword sets or replaces a password.
+type NewPassword struct {
+	AdministratorID int64
+	Old             string // the hash it replaces; empty: there must be none
+	New             string
+	KeepSession     []byte // hash of the session that goes on; all others end
+	Actor           Actor
+}
+
+// Answers around administrators.
+var (
+	ErrSignIn                = Errorf(CodeUnauthorized, "The e-mail address or the password is wrong.")
+	ErrPassword              = Errorf(CodeUnauthorized, "The password is wrong.")
+	ErrCode                  = Errorf(CodeUnauthorized, "The code is wrong, too old or was used before. Enter the one that the app shows now, or a recovery code.")
+	ErrLink                  = Errorf(CodeNotFound, "This link was used before, has expired or was withdrawn. Ask for a new one.")
+	ErrLinkNeedsSignIn       = Errorf(CodeUnauthorized, "Sign in with your password to accept this invitation.")
+	ErrLinkOfAnother         = Errorf(CodeWrongCompany, "This link is meant for another e-mail address than the one you are signed in with.")
+	ErrAdministratorNotFound = Errorf(CodeNotFound, "There is no such administrator.")
+	ErrInvitationNotFound    = Errorf(CodeNotFound, "There is no such invitation.")
+	ErrLastAdministrator     = Errorf(CodeInvalid, "A company keeps at least one administrator. Add another one first.")
+	ErrPasswordSet           = Errorf(CodeInvalid, "There is a password already. Change it instead.")
+	ErrSecondFactorOn        = Errorf(CodeInvalid, "The second factor is on already. Turn it off first.")
+	ErrSecondFactorOff       = Errorf(CodeInvalid, "The second factor is not on.")
+	ErrSessionNotFound       = Errorf(CodeNotFound, "There is no such session; it may have ended by itself.")
+)

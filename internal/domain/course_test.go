@@ -1,0 +1,26 @@
+package domain_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+func TestCourseCheck(t *testing.T) {
+	t.Parallel()
+	c := domain.Course{Name: " Safety ", PassMark: 100_00, AllowedAttempts: 1000, Modules: []string{" One", "Two "}}
+	if err := c.Check(); err != nil {
+		t.Fatal(err)
+	}
+	want := domain.Course{Name: "Safety", PassMark: 100_00, AllowedAttempts: 1000, Modules: []string{"One", "Two"}}
+	if diff := cmp.Diff(want, c); diff != "" {
+		t.Error(diff)
+	}
+	bad := domain.Course{ExternalID: "..", PassMark: 100_01, AllowedAttempts: -1, Modules: []string{"a", ""}}
+	wantFields(t, bad.Check(), "name", "externalId", "passMark", "attempts", "modules")
+	bad = domain.Course{Name: "N", PassMark: -1, AllowedAttempts: 1001, Modules: strings.Split(strings.Repeat("x,", 501), ",")[:501]}
+	wantFields(t, bad.Check(), "passMark", "attempts", "modules")
+}

@@ -1,0 +1,77 @@
+package publicapi
+
+import (
+	"context"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/publicapi/oas"
+	"github.com/coursebridge/coursebridge/internal/wire"
+)
+
+// call is the context of an authenticated request.
+type call struct {
+	context.Context
+	token  domain.Token
+	caller domain.Caller
+}
+
+type callKey struct{}
+
+// Value answers for the call and leaves every other key to the parent.
+func (c *call) Value(key any) any {
+	if key == (callKey{}) {
+		return c
+	}
+	return c.Context.Value(key)
+}
+
+// callerFrom gives on whose behalf an operation runs. Every operation needs a
+// token, so in an operation there always is one.
+func callerFrom(ctx context.Context) domain.Caller { return ctx.Value(callKey{}).(*call).caller }
+
+// tokenFrom gives the token of the request.
+func tokenFrom(ctx context.Context) domain.Token { return ctx.Value(callKey{}).(*call).token }
+
+// HandleBearerAuth lets a request through to its operation. The order of the
+// checks is part of the contract: token, scope, rate, and only then the request.
+// A request is counted even if its scope is refused, or a wrong token could be
+// tried without end.
+func (h *handler) HandleBearerAuth(ctx context.Context, op oas.OperationName, t oas.BearerAuth) (context.Context, error) {
+	info := wire.InfoFrom(ctx)
+	info.Route = routes[op]
+	token, err := h.svc.Authenticate(ctx, t.Token, info.Address)
+	if err != nil {
+		return nil, err
+	}
+	info.SetCaller(token.CompanyID, token.ID)
+	var limited error
+	if h.limiter != nil {
+		limited = h.limiter.Admit(info.Answer, token.CompanyID, token.ID)
+	}
+	if err := scoped(token, t.Roles); err != nil {
+		return nil, err
+	}
+	if limited != nil {
+		return nil, limited
+	}
+	if err := wire.CheckQuery(info.RawQuery); err != nil {
+		return nil, err
+	}
+	return &call{Context: ctx, token: token, caller: domain.Caller{
+		Company: token.Company,
+		Actor: domain.Actor{
+			Kind: domain.ActorToken, ID: token.ID, Label: token.Name,
+			RequestID: info.RequestID, Address: info.Remote(),
+		},
+	}}, nil
+}
+
+// scoped names the first scope that the token lacks.
+func scoped(t domain.Token, scopes []string) error {
+	for _, s := range scopes {
+		if !t.Has(domain.Scope(s)) {
+			return domain.Errorf(domain.CodeInsufficientScope, "The token lacks the scope %s. Create a token with it in the cabinet.", s)
+		}
+	}
+	return nil
+}

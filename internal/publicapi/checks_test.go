@@ -1,0 +1,193 @@
+package publicapi_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/publicapi"
+	"github.com/coursebridge/coursebridge/internal/wire"
+)
+
+// strict refuses every token's request but says where it stands.
+type strict struct{}
+
+func (strict) Admit(answer http.Header, _, _ int64) error {
+	answer.Set("RateLimit-Remaining", "0")
+	return wire.RetryAfter(domain.Errorf(domain.CodeRateLimited, "Slow down."), 3e9)
+}
+
+// The order of the checks is promised: each row fails in its own way and in all
+// the ways of the rows after it.
+func TestOrderOfChecks(t *testing.T) {
+	t.Parallel()
+	limited := publicapi.Options{Limiter: strict{}}
+	for _, c := range []struct {
+		name, token, method, path, body string
+		opts                            publicapi.Options
+		err                             error
+		status                          int
+		code                            string
+	}{
+		{"unknown path before token", "", "POST", "/nothing", "x", limited, domain.ErrCourseNotFound, 404, "not_found"},
+		{"wrong method before token", "", "PUT", "/assignments", "x", limited, domain.ErrCourseNotFound, 405, "method_not_allowed"},
+		{"no token", "", "POST", "/assignments?a=%zz", "x", limited, domain.ErrCourseNotFound, 401, "unauthorized"},
+		{"wrong token", "nobody", "POST", "/assignments?a=%zz", "x", limited, domain.ErrCourseNotFound, 401, "unauthorized"},
+		{"suspended", "suspended", "POST", "/assignments?a=%zz", "x", limited, domain.ErrCourseNotFound, 403, "company_suspended"},
+		{"from elsewhere", "elsewhere", "POST", "/assignments?a=%zz", "x", limited, domain.ErrCourseNotFound, 403, "address_not_allowed"},
+		{"missing scope", readToken, "POST", "/assignments?a=%zz", "x", limited, domain.ErrCourseNotFound, 403, "insufficient_scope"},
+		{"too fast", writeToken, "POST", "/assignments?a=%zz", "x", limited, domain.ErrCourseNotFound, 429, "rate_limited"},
+		{"bad query", writeToken, "POST", "/assignments?a=%zz", "x", publicapi.Options{}, domain.ErrCourseNotFound, 400, "invalid_request"},
+		{"bad body", writeToken, "POST", "/assignments", "x", publicapi.Options{}, domain.ErrCourseNotFound, 400, "invalid_request"},
+		{"not there", writeToken, "POST", "/assignments", good, publicapi.Options{}, domain.ErrCourseNotFound, 404, "course_not_found"},
+		{"conflict", writeToken, "POST", "/assignments", good, publicapi.Options{}, domain.Errorf(domain.CodeConflict, "No."), 409, "idempotency_conflict"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			rec := ask(newAPI(t, &fake{err: c.err}, c.opts), c.token, c.method, c.path, c.body)
+			if f := failureOf(t, rec); rec.Code != c.status || f.Code != c.code {
+				t.Errorf("got %d %s, want %d %s", rec.Code, f.Code, c.status, c.code)
+			}
+		})
+	}
+}
+
+const good = `{"employeeExternalId":"HR-1","courseId":310,"externalId":"A-1"}`
+
+func TestScopes(t *testing.T) {
+	t.Parallel()
+	f := &fake{provision: domain.ProvisionFound}
+	h := newAPI(t, f, publicapi.Options{})
+	for _, c := range []struct{ method, path, body, scope string }{
+		{"POST", "/employees/provision", `{"externalId":"a","email":"a@b.c","name":"A"}`, "b2b_provision"},
+		{"PATCH", "/employees/a", `{}`, "b2b_provision"},
+		{"DELETE", "/employees/a", "", "b2b_provision"},
+		{"POST", "/assignments", good, "b2b_assignment"},
+		{"POST", "/assignments/bulk", `{"items":[]}`, "b2b_assignment"},
+		{"DELETE", "/assignments/7", "", "b2b_assignment"},
+		{"GET", "/employees", "", "b2b_read"},
+		{"GET", "/employees/a", "", "b2b_read"},
+		{"GET", "/courses", "", "b2b_read"},
+		{"GET", "/assignments", "", "b2b_read"},
+		{"GET", "/assignments/7", "", "b2b_read"},
+		{"GET", "/assignments/7/progress", "", "b2b_read"},
+		{"GET", "/assignments/7/results", "", "b2b_read"},
+		{"GET", "/assignments/by-external-id/a", "", "b2b_read"},
+		{"GET", "/assignments/by-external-id/a/progress", "", "b2b_read"},
+		{"GET", "/assignments/by-external-id/a/results", "", "b2b_read"},
+		{"GET", "/reports/assignments.csv", "", "b2b_read"},
+	} {
+		f.bulk = func([]domain.BulkItem) []domain.BulkResult { return nil }
+		rec := ask(h, bareToken, c.method, c.path, c.body)
+		want := "The token lacks the scope " + c.scope + ". Create a token with it in the cabinet."
+		if got := failureOf(t, rec); rec.Code != 403 || got.Message != want {
+			t.Errorf("%s %s without scope: %d %s", c.method, c.path, rec.Code, got.Message)
+		}
+		if rec := ask(h, allToken, c.method, c.path, c.body); rec.Code != 200 {
+			t.Errorf("%s %s with scope: %d %s", c.method, c.path, rec.Code, rec.Body)
+		}
+	}
+	if rec := ask(h, bareToken, "GET", "/token", ""); rec.Code != 200 {
+		t.Errorf("GET /token: %d", rec.Code)
+	}
+}
+
+func TestUnauthorizedLooksAlwaysTheSame(t *testing.T) {
+	t.Parallel()
+	h := newAPI(t, &fake{}, publicapi.Options{})
+	first := ask(h, "", "GET", "/courses", "")
+	for _, header := range []string{"Bearer", "Bearer ", "Bearer  all", "Basic YWxs", "all", "Bearer nobody", "bearer\tall", "Token all"} {
+		r := ask(h, "", "GET", "/courses", "")
+		if header != "" {
+			r = withHeader(h, "Authorization", header)
+		}
+		if r.Code != 401 || r.Header().Get("WWW-Authenticate") != "Bearer" || r.Body.String() != first.Body.String() {
+			t.Errorf("%q: %d %v %s", header, r.Code, r.Header(), r.Body)
+		}
+	}
+	if r := withHeader(h, "Authorization", "bEARER all"); r.Code != 200 {
+		t.Errorf("the scheme's case matters: %d", r.Code)
+	}
+}
+
+func TestRateHeadersAndRetryAfter(t *testing.T) {
+	t.Parallel()
+	h := newAPI(t, &fake{}, publicapi.Options{Limiter: strict{}})
+	for token, status := range map[string]int{readToken: 429, bareToken: 403} {
+		rec := ask(h, token, "GET", "/courses", "")
+		if rec.Code != status || rec.Header().Get("RateLimit-Remaining") != "0" {
+			t.Errorf("%s: %d %v", token, rec.Code, rec.Header())
+		}
+		if want := map[int]string{429: "3", 403: ""}[status]; rec.Header().Get("Retry-After") != want {
+			t.Errorf("%s: Retry-After %q", token, rec.Header().Get("Retry-After"))
+		}
+	}
+	if rec := ask(h, "nobody", "GET", "/courses", ""); rec.Header().Get("RateLimit-Remaining") != "" {
+		t.Errorf("nobody's rate is told: %v", rec.Header())
+	}
+}
+
+func TestUnexpectedFailuresLeakNothing(t *testing.T) {
+	t.Parallel()
+	f := &fake{err: errors.New("pq: password authentication failed for 10.0.0.7")}
+	h := newAPI(t, f, publicapi.Options{})
+	for _, token := range []string{allToken, "broken"} {
+		r := withHeaders(h, map[string]string{"Authorization": "Bearer " + token, "X-Request-Id": "hr-7"})
+		got := failureOf(t, r)
+		want := failure{"error", "internal", "Something unexpected failed. If it happens again, report the request id hr-7.", nil}
+		if diff := cmp.Diff(want, got); r.Code != 500 || diff != "" {
+			t.Errorf("%d -want +got:\n%s", r.Code, diff)
+		}
+	}
+}
+
+func TestUnavailable(t *testing.T) {
+	t.Parallel()
+	h := newAPI(t, &fake{err: domain.Errorf(domain.CodeUnavailable, "Later.")}, publicapi.Options{})
+	rec := ask(h, allToken, "GET", "/courses", "")
+	if rec.Code != 503 || rec.Header().Get("Retry-After") != "2" {
+		t.Errorf("%d %v", rec.Code, rec.Header())
+	}
+}
+
+func TestCallerIsTheTokens(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	withHeaders(newAPI(t, f, publicapi.Options{}), map[string]string{"Authorization": "Bearer read", "X-Request-Id": "hr-7"})
+	want := domain.Caller{
+		Company: domain.Company{ID: 12, Name: "Northwind"},
+		Actor:   domain.Actor{Kind: domain.ActorToken, ID: 1, Label: "HR sync", RequestID: "hr-7", Address: "192.0.2.1"},
+	}
+	if diff := cmp.Diff(want, f.caller); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestReportsShareTheChecks(t *testing.T) {
+	t.Parallel()
+	h := newAPI(t, &fake{}, publicapi.Options{})
+	if rec := ask(h, allToken, "GET", "/reports/assignments.csv", ""); rec.Code != 200 || rec.Body.String() != "id\r\n" {
+		t.Errorf("%d %s", rec.Code, rec.Body)
+	}
+	rec := ask(h, allToken, "GET", "/reports/employees.csv", "")
+	if f := failureOf(t, rec); rec.Code != 429 || f.Code != "too_many_reports" || rec.Header().Get("Retry-After") == "" {
+		t.Errorf("%d %v %s", rec.Code, rec.Header(), rec.Body)
+	}
+}
+
+func TestMessagesNameNoInternals(t *testing.T) {
+	t.Parallel()
+	h := newAPI(t, &fake{}, publicapi.Options{})
+	for _, path := range []string{"/employees?page=1&page=2", "/employees?tag=%zz", "/nothing", "/employees?after=x"} {
+		body := ask(h, allToken, "GET", path, "").Body.String()
+		for _, word := range []string{"ogen", "operation", "decode", "jx", "strconv", "URL escape", ".go"} {
+			if strings.Contains(body, word) {
+				t.Errorf("%s: %s", path, body)
+			}
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package publicapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/publicapi"
+	"github.com/coursebridge/coursebridge/internal/publicapi/oas"
+)
+
+var now = time.Date(2026, 11, 14, 9, 30, 0, 0, time.UTC)
+
+// fake is a service that notes what it is asked and answers what it is told to.
+type fake struct {
+	mu    sync.Mutex
+	asked []any // the arguments of the last call, without context and caller
+
+	token     domain.Token
+	err       error // of every call but Authenticate
+	employee  domain.Employee
+	provision domain.ProvisionStatus
+	patched   domain.EmployeePatched
+	employees domain.Slice[domain.Employee]
+	courses   []domain.Course
+	given     domain.Assignment
+	list      domain.AssignmentPage
+	bulk      func([]domain.BulkItem) []domain.BulkResult
+	caller    domain.Caller
+	during    func(ctx context.Context)
+}
+
+const readToken, writeToken, allToken, bareToken = "read", "write", "all", "bare"
+
+var tokens = map[string]domain.Token{
+	readToken:  {ID: 1, Scopes: []domain.Scope{domain.ScopeBase, domain.ScopeRead}},
+	writeToken: {ID: 2, Scopes: []domain.Scope{domain.ScopeBase, domain.ScopeProvision, domain.ScopeAssignment}},
+	allToken:   {ID: 3, Scopes: domain.Scopes},
+	bareToken:  {ID: 4, Scopes: []domain.Scope{domain.ScopeBase}},
+}
+
+func (f *fake) Authenticate(_ context.Context, bearer string, from netip.Addr) (domain.Token, error) {
+	switch bearer {
+	case "suspended":
+		return domain.Token{}, domain.Errorf(domain.CodeCompanySuspended, "Suspended.")
+	case "elsewhere":
+		return domain.Token{}, domain.Errorf(domain.CodeAddressNotAllowed, "Not from %s.", from)
+	case "broken":
+		return domain.Token{}, io.ErrClosedPipe
+	}
+	t, ok := tokens[bearer]
+	if !ok {
+		return domain.Token{}, domain.ErrUnauthorized
+	}
+	t.Name, t.CompanyID, t.Company = "HR sync", 12, domain.Company{ID: 12, Name: "Northwind"}
+	if f.token.ExpiresAt != nil {
+		t.ExpiresAt = f.token.ExpiresAt
+	}
+	return t, nil
+}
+
+func (f *fake) note(ctx context.Context, c domain.Caller, args ...any) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked, f.caller = args, c
+	if f.during != nil {
+		f.during(ctx)
+	}
+	return f.err
+}
+
+func (f *fake) Provision(ctx context.Context, c domain.Caller, in domain.Provision) (domain.Employee, domain.ProvisionStatus, error) {
+	return f.employee, f.provision, f.note(ctx, c, in)
+}
+
+func (f *fake) Employees(ctx context.Context, c domain.Caller, filter domain.EmployeeFilter, p domain.Page) (domain.Slice[domain.Employee], error) {
+	return f.employees, f.note(ctx, c, filter, p)
+}
+
+func (f *fake) Employee(ctx context.Context, c domain.Caller, externalID string) (domain.Employee, []domain.Assignment, error) {
+	return f.employee, f.list.Items, f.note(ctx, c, externalID)
+}
+
+func (f *fake) PatchEmployee(ctx context.Context, c domain.Caller, externalID string, p domain.EmployeePatch) (domain.EmployeePatched, error) {
+	return f.patched, f.note(ctx, c, externalID, p)
+}
+
+func (f *fake) DeleteEmployee(ctx context.Context, c domain.Caller, externalID string) error {
+	return f.note(ctx, c, externalID)
+}
+
+func (f *fake) Courses(ctx context.Context, c domain.Caller) ([]domain.Course, error) {
+	return f.courses, f.note(ctx, c)
+}
+
+func (f *fake) Assign(ctx context.Context, c domain.Caller, n domain.NewAssignment) (domain.Assignment, error) {
+	return f.given, f.note(ctx, c, n)
+}
+
+func (f *fake) AssignMany(ctx context.Context, c domain.Caller, items []domain.BulkItem) ([]domain.BulkResult, error) {
+	err := f.note(ctx, c, items)
+	return f.bulk(items), err
+}
+
+func (f *fake) Assignments(ctx context.Context, c domain.Caller, filter domain.AssignmentFilter, p domain.Page) (domain.AssignmentPage, error) {
+	return f.list, f.note(ctx, c, filter, p)
+}
+
+func (f *fake) Assignment(ctx context.Context, c domain.Caller, id int64) (domain.Assignment, error) {
+	return f.given, f.note(ctx, c, id)
+}
+
+func (f *fake) AssignmentByExternalID(ctx context.Context, c domain.Caller, externalID string) (domain.Assignment, error) {
+	return f.given, f.note(ctx, c, externalID)
+}
+
+func (f *fake) Revoke(ctx context.Context, c domain.Caller, id int64) error { return f.note(ctx, c, id) }
+
+func (f *fake) Now() time.Time { return now }
+
+// noReports stands where reports would be written.
+type noReports struct{ oas.RawHandler }
+
+func (noReports) ReportAssignmentsCsv(_ context.Context, _ oas.ReportAssignmentsCsvParams, w http.ResponseWriter) error {
+	_, err := io.WriteString(w, "id\r\n")
+	return err
+}
+
+func (noReports) ReportEmployeesCsv(context.Context, oas.ReportEmployeesCsvParams, http.ResponseWriter) error {
+	return domain.Errorf(domain.CodeTooManyReports, "Too many.")
+}
+
+func newAPI(t testing.TB, f *fake, opts publicapi.Options) http.Handler {
+	t.Helper()
+	h, err := publicapi.New(f, noReports{}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// ask sends a request and gives the answer. The token is "all" unless the test
+// is about tokens.
+func ask(h http.Handler, token, method, path, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, "/api/v1"+path, strings.NewReader(body))
+	if body == "" {
+		r = httptest.NewRequest(method, "/api/v1"+path, nil)
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, r)
+	return rec
+}
+
+// failure is an error body.
+type failure struct {
+	Result, Code, Message string
+	Fields                []domain.FieldError
+}
+
+func failureOf(t testing.TB, rec *httptest.ResponseRecorder) failure {
+	t.Helper()
+	var f failure
+	if err := json.Unmarshal(rec.Body.Bytes(), &f); err != nil {
+		t.Fatalf("%d %q: %v", rec.Code, rec.Body, err)
+	}
+	if f.Result != "error" || f.Message == "" {
+		t.Errorf("not an error body: %s", rec.Body)
+	}
+	return f
+}
+
+func (f failure) fields() string {
+	names := make([]string, len(f.Fields))
+	for i, field := range f.Fields {
+		names[i] = field.Field
+	}
+	return strings.Join(names, " ")
+}

@@ -1,0 +1,132 @@
+package secret
+
+import (
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/crypto/scrypt"
+)
+
+// Env is the variable that holds the operator's key.
+const Env = "COURSEBRIDGE_SECRET_KEY"
+
+const minPassphrase = 16
+
+// material is what the operator gave: 32 bytes, or a passphrase to stretch.
+type material struct {
+	raw        []byte
+	passphrase string
+}
+
+// parseKey reads 32 bytes in base64 or hex, or else a passphrase.
+func parseKey(text string) (material, error) {
+	text = strings.TrimSpace(text)
+	if raw, err := hex.DecodeString(text); err == nil && len(raw) == keySize {
+		return material{raw: raw}, nil
+	}
+	for _, encoding := range []*base64.Encoding{
+		base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding, base64.RawURLEncoding,
+	} {
+		if raw, err := encoding.DecodeString(text); err == nil && len(raw) == keySize {
+			return material{raw: raw}, nil
+		}
+	}
+	if utf8.RuneCountInString(text) < minPassphrase {
+		return material{}, fmt.Errorf("it must be 32 bytes in base64 or hex (openssl rand -base64 32 makes one), "+
+			"or a passphrase of at least %d characters", minPassphrase)
+	}
+	return material{passphrase: text}, nil
+}
+
+// wrapping derives the key that wraps the sealing key of one database, which the
+// salt belongs to. A passphrase is slow to try; 32 random bytes need not be.
+func (m material) wrapping(salt []byte) ([]byte, error) {
+	if m.raw != nil {
+		return hkdf.Key(sha256.New, m.raw, salt, "coursebridge wrapping key", keySize)
+	}
+	return scrypt.Key([]byte(m.passphrase), salt, 1<<15, 8, 1, keySize)
+}
+
+// A record is what the database keeps: its kind, a salt, and the sealing key,
+// wrapped unless no operator's key was ever given.
+const (
+	recordWrapped = 1
+	recordBare    = 2
+	saltSize      = 16
+)
+
+var errRecord = errors.New("the record of the sealing key is damaged")
+
+type record struct {
+	kind byte
+	salt []byte
+	key  []byte
+}
+
+func parseRecord(in []byte) (record, error) {
+	if len(in) <= 1+saltSize {
+		return record{}, errRecord
+	}
+	r := record{kind: in[0], salt: in[1 : 1+saltSize], key: in[1+saltSize:]}
+	if r.kind != recordWrapped && (r.kind != recordBare || len(r.key) != keySize) {
+		return record{}, errRecord
+	}
+	return r, nil
+}
+
+func (r record) bytes() []byte {
+	out := append([]byte{r.kind}, r.salt...)
+	return append(out, r.key...)
+}
+
+const wrapLabel = "coursebridge sealing key"
+
+// wrap makes the record of a sealing key; without the operator's key it is bare.
+func wrap(sealing []byte, by *material) (record, error) {
+	r := record{kind: recordBare, salt: randomBytes(saltSize), key: sealing}
+	if by == nil {
+		return r, nil
+	}
+	key, err := by.wrapping(r.salt)
+	if err != nil {
+		return record{}, fmt.Errorf("derive the wrapping key: %w", err)
+	}
+	aead, err := newAEAD(key)
+	if err != nil {
+		return record{}, err
+	}
+	r.kind, r.key = recordWrapped, aead.Seal(nil, nil, sealing, []byte(wrapLabel))
+	return r, nil
+}
+
+// unwrap gives the sealing key, or errWrongKey.
+func (r record) unwrap(by material) ([]byte, error) {
+	key, err := by.wrapping(r.salt)
+	if err != nil {
+		return nil, fmt.Errorf("derive the wrapping key: %w", err)
+	}
+	aead, err := newAEAD(key)
+	if err != nil {
+		return nil, err
+	}
+	sealing, err := aead.Open(nil, nil, r.key, []byte(wrapLabel))
+	if err != nil || len(sealing) != keySize {
+		return nil, errWrongKey
+	}
+	return sealing, nil
+}
+
+var errWrongKey = errors.New("wrong key")
+
+func randomBytes(n int) []byte {
+	out := make([]byte, n)
+	rand.Read(out) // never fails: crypto/rand ends the program instead
+	return out
+}

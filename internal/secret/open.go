@@ -1,0 +1,173 @@
+package secret
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// Settings is where the database keeps the record of the sealing key.
+type Settings interface {
+	Setting(ctx context.Context, key string) ([]byte, error)
+	SettingOnce(ctx context.Context, key string, value []byte) ([]byte, error)
+	SwapSetting(ctx context.Context, key string, old, value []byte) (bool, error)
+}
+
+const settingName = "sealing_key"
+
+// Options say where the operator's key is. Key wins over File.
+type Options struct {
+	Key  string // the value of COURSEBRIDGE_SECRET_KEY
+	File string // made if it is not there yet; for a database that is a file itself
+	// Bare lets the sealing key lie in the database unprotected when there is
+	// neither of the two. A key given later protects it from then on.
+	Bare bool
+}
+
+// Errors that the operator can do something about.
+var (
+	ErrNoKey = errors.New(Env + " is not set: webhook secrets are encrypted with a key that you give. " +
+		"Set it to 32 random bytes (openssl rand -base64 32 makes them), the same on every replica, and keep a copy")
+	ErrWrongKey = errors.New("this is not the key that the database's secrets were encrypted with. " +
+		"Set " + Env + " to the former key; secrets can not be read without it")
+)
+
+// Open gives the box that seals this database's secrets. It fails with a line
+// for the operator when the key is missing, malformed or another one.
+func Open(ctx context.Context, settings Settings, o Options) (*Box, error) {
+	stored, err := settings.Setting(ctx, settingName)
+	if err != nil {
+		return nil, fmt.Errorf("read the record of the sealing key: %w", err)
+	}
+	by, err := o.material(len(stored) > 0 && stored[0] == recordWrapped)
+	if err != nil {
+		return nil, err
+	}
+	if stored == nil {
+		if stored, err = create(ctx, settings, by); err != nil {
+			return nil, err
+		}
+	}
+	sealing, err := reveal(ctx, settings, stored, by)
+	if err != nil {
+		return nil, err
+	}
+	return newBox(sealing)
+}
+
+// material finds the operator's key; nil when the sealing key may lie bare.
+func (o Options) material(wrapped bool) (*material, error) {
+	switch {
+	case o.Key != "":
+		m, err := parseKey(o.Key)
+		if err != nil {
+			return nil, fmt.Errorf("%s can not be used: %w", Env, err)
+		}
+		return &m, nil
+	case o.File != "":
+		return keyFile(o.File, wrapped)
+	case o.Bare && !wrapped:
+		return nil, nil //nolint:nilnil // no key is a known answer here, and the only caller asks for it
+	}
+	return nil, ErrNoKey
+}
+
+// create makes the sealing key. Replicas that start together agree on one.
+func create(ctx context.Context, settings Settings, by *material) ([]byte, error) {
+	r, err := wrap(randomBytes(keySize), by)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := settings.SettingOnce(ctx, settingName, r.bytes())
+	if err != nil {
+		return nil, fmt.Errorf("keep the sealing key: %w", err)
+	}
+	return stored, nil
+}
+
+// reveal gives the sealing key. One that lay bare is wrapped once there is a key for it.
+func reveal(ctx context.Context, settings Settings, stored []byte, by *material) ([]byte, error) {
+	r, err := parseRecord(stored)
+	if err != nil {
+		return nil, err
+	}
+	if r.kind == recordWrapped {
+		if by == nil {
+			return nil, ErrNoKey
+		}
+		sealing, err := r.unwrap(*by)
+		if errors.Is(err, errWrongKey) {
+			return nil, ErrWrongKey
+		}
+		return sealing, err
+	}
+	if by == nil {
+		return r.key, nil
+	}
+	wrapped, err := wrap(r.key, by)
+	if err != nil {
+		return nil, err
+	}
+	// Another replica may have been quicker; it has the same sealing key.
+	if _, err := settings.SwapSetting(ctx, settingName, stored, wrapped.bytes()); err != nil {
+		return nil, fmt.Errorf("wrap the sealing key: %w", err)
+	}
+	return r.key, nil
+}
+
+// keyFile reads the key file, and makes it where nothing depends on one yet.
+func keyFile(path string, wrapped bool) (*material, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if wrapped {
+			return nil, fmt.Errorf("the key file %s is missing: put the one that belongs to this database back, or set %s to its content", path, Env)
+		}
+		if err := makeKeyFile(path); err != nil {
+			return nil, fmt.Errorf("make the key file: %w", err)
+		}
+		text, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the key file: %w", err)
+	}
+	m, err := parseKey(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("the key file %s can not be used: %w", path, err)
+	}
+	return &m, nil
+}
+
+// makeKeyFile makes the file, unless another process is quicker. It is written
+// aside and linked into place, so that nobody reads half of it; where files
+// can't be linked, it is written in place.
+func makeKeyFile(path string) error {
+	text := base64.StdEncoding.EncodeToString(randomBytes(keySize)) + "\n"
+	aside := path + "." + hex.EncodeToString(randomBytes(4))
+	if err := writeNew(aside, text); err != nil {
+		return err
+	}
+	err := os.Link(aside, path)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		err = writeNew(path, text)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		err = nil
+	}
+	return errors.Join(err, os.Remove(aside))
+}
+
+func writeNew(path, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}

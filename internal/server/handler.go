@@ -1,0 +1,174 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/wire"
+)
+
+// handler is the way of every request. The steps are one function rather than a
+// chain of wrappers, because each wrapper would cost the hot path a closure, a
+// writer and a copy of the request.
+type handler struct {
+	mux     mux
+	log     *slog.Logger
+	metrics *metrics
+	proxies []netip.Prefix
+}
+
+// request is all that a request needs from the server, in one allocation.
+type request struct {
+	wire.Context
+	writer
+}
+
+func newHandler(o Options) (*handler, error) {
+	if o.Log == nil || o.Registry == nil {
+		return nil, errors.New("server: want a logger and a metrics registry")
+	}
+	m, err := newMetrics(o.Registry)
+	if err != nil {
+		return nil, err
+	}
+	own := []Mount{
+		{Prefix: "/healthz", Handler: http.HandlerFunc(healthz), API: true, Quiet: true},
+		{Prefix: "/readyz", Handler: readyz{checks: o.Checks, log: o.Log}, API: true, Quiet: true},
+		{Prefix: "/metrics", Handler: m.handler(o.Registry), API: true, Quiet: true},
+	}
+	x, err := newMux(append(own, o.Mounts...))
+	if err != nil {
+		return nil, err
+	}
+	return &handler{mux: x, log: o.Log, metrics: m, proxies: o.TrustedProxies}, nil
+}
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	h.metrics.inFlight.Inc()
+	defer h.metrics.inFlight.Dec()
+	mount := h.mux.find(r.URL.Path)
+	q := &request{writer: writer{ResponseWriter: w, armed: start}}
+	parent := r.Context()
+	if mount.API {
+		// A half-closed connection cancels the request's context as a broken one
+		// does. The answers of an API are short, so it is worth finishing them.
+		parent = context.WithoutCancel(parent)
+	}
+	q.Begin(parent, w, r)
+	if len(h.proxies) > 0 {
+		q.Info.Address = client(q.Info.Address, r.Header["X-Forwarded-For"], h.proxies)
+	}
+	harden(q.Info.Answer, mount.API)
+	if r.Body != nil && r.Body != http.NoBody {
+		r.Body = http.MaxBytesReader(w, r.Body, mount.MaxBody)
+	}
+	r = r.WithContext(&q.Context)
+	defer func() { h.done(q, r, mount, start, recover()) }()
+	mount.Handler.ServeHTTP(&q.writer, r)
+}
+
+// done answers for a panic, and tells the log and the metrics how it went.
+func (h *handler) done(q *request, r *http.Request, mount *Mount, start time.Time, panicked any) {
+	broken := false
+	if panicked != nil {
+		broken = q.status != 0 || panicked == http.ErrAbortHandler
+		h.caught(q, r, panicked, broken)
+	}
+	if q.status == 0 {
+		q.status = http.StatusOK // what net/http sends for a handler that wrote nothing
+	}
+	now := time.Now()
+	q.arm(now) // net/http still has a buffer to send
+	took := now.Sub(start)
+	method := methodLabel(r.Method)
+	h.metrics.observe(routeLabel(q.Info.Route), method, q.status, took)
+	h.write(q, mount, method, took, broken)
+	if broken {
+		// Only a broken connection says that what is out of the answer is not whole.
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func (h *handler) caught(q *request, r *http.Request, panicked any, broken bool) {
+	err, ok := panicked.(error)
+	if !ok {
+		err = fmt.Errorf("%v", panicked)
+	}
+	if panicked == http.ErrAbortHandler {
+		if q.Info.Err == nil {
+			q.Info.Err = errors.New("the answer was cut off")
+		}
+		return
+	}
+	q.Info.Err = fmt.Errorf("panic: %w", err)
+	h.log.LogAttrs(r.Context(), slog.LevelError, "a handler panicked",
+		slog.String("request_id", q.Info.RequestID), slog.Any("panic", panicked), slog.String("stack", string(debug.Stack())))
+	if !broken {
+		wire.WriteError(&q.writer, r, q.Info.Err)
+	}
+}
+
+// write makes the one line of the access log. It holds no token, path, query or
+// body: all of them may carry secrets or personal data.
+func (h *handler) write(q *request, mount *Mount, method string, took time.Duration, broken bool) {
+	level := slog.LevelInfo
+	switch {
+	case q.Info.Err != nil && !errors.Is(q.Info.Err, context.Canceled):
+		level = slog.LevelError
+	case mount.Quiet:
+		level = slog.LevelDebug
+	}
+	if !h.log.Enabled(&q.Context, level) {
+		return
+	}
+	attrs := make([]slog.Attr, 0, 12)
+	attrs = append(attrs,
+		slog.String("method", method),
+		slog.String("route", routeLabel(q.Info.Route)),
+		slog.Int("status", q.status),
+		slog.Duration("duration", took),
+		slog.Int64("bytes", q.bytes),
+		slog.String("request_id", q.Info.RequestID),
+		slog.String("remote", q.Info.Remote()),
+	)
+	if q.Info.CompanyID != 0 {
+		attrs = append(attrs, slog.Int64("company", q.Info.CompanyID))
+	}
+	if q.Info.TokenID != 0 {
+		attrs = append(attrs, slog.Int64("token", q.Info.TokenID))
+	}
+	if q.Info.Code != "" {
+		attrs = append(attrs, slog.String("code", string(q.Info.Code)))
+	}
+	if q.Info.Err != nil {
+		attrs = append(attrs, slog.String("error", q.Info.Err.Error()))
+	}
+	if broken {
+		attrs = append(attrs, slog.Bool("broken", true))
+	}
+	h.log.LogAttrs(&q.Context, level, "request", attrs...)
+}
+
+// Values that every answer shares; nobody appends to them.
+var (
+	nosniff = []string{"nosniff"}
+	noStore = []string{"no-store"}
+	noPage  = []string{"default-src 'none'; frame-ancestors 'none'"}
+)
+
+// harden keeps browsers from making more of an answer than it is. Pages set
+// their own policy.
+func harden(h http.Header, api bool) {
+	h["X-Content-Type-Options"] = nosniff
+	if api {
+		h["Cache-Control"] = noStore
+		h["Content-Security-Policy"] = noPage
+	}
+}

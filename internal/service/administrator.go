@@ -1,0 +1,85 @@
+package service
+
+import (
+	"context"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// AdministratorStore is what Administrators needs of the database.
+type AdministratorStore interface {
+	Members(ctx context.Context, company int64) ([]domain.Member, []domain.Invitation, error)
+	Invite(ctx context.Context, c domain.Caller, email string, link domain.NewLink) (domain.Administrator, error)
+	Uninvite(ctx context.Context, c domain.Caller, administrator int64) error
+	RemoveAdministrator(ctx context.Context, c domain.Caller, id int64) error
+	MakeLink(ctx context.Context, by domain.Actor, in domain.LinkRequest, link domain.NewLink) (domain.Administrator, error)
+}
+
+// Administrators is the use cases around who may enter a company's cabinet.
+type Administrators struct {
+	store        AdministratorStore
+	linkLifetime time.Duration
+}
+
+// NewAdministrators gives the use cases on a store. Links last linkLifetime,
+// domain.LinkLifetime for 0.
+func NewAdministrators(store AdministratorStore, linkLifetime time.Duration) *Administrators {
+	return &Administrators{store: store, linkLifetime: orElse(linkLifetime, domain.LinkLifetime)}
+}
+
+// List gives the company's administrators and who was invited to be one.
+func (a *Administrators) List(ctx context.Context, c domain.Caller) ([]domain.Member, []domain.Invitation, error) {
+	return a.store.Members(ctx, c.Company.ID)
+}
+
+// Invite asks someone to become an administrator of the caller's company, and
+// gives the one-time link's token, this once. Again it replaces the link. Codes:
+// invalid_request.
+func (a *Administrators) Invite(ctx context.Context, c domain.Caller, email string) (domain.Administrator, string, error) {
+	email, err := checkEmail(email)
+	if err != nil {
+		return domain.Administrator{}, "", err
+	}
+	token, link := mintLink(domain.LinkInvitation, a.linkLifetime)
+	who, err := a.store.Invite(ctx, c, email, link)
+	if err != nil {
+		return domain.Administrator{}, "", err
+	}
+	return who, token, nil
+}
+
+// Uninvite withdraws an invitation. Codes: not_found.
+func (a *Administrators) Uninvite(ctx context.Context, c domain.Caller, administrator int64) error {
+	return a.store.Uninvite(ctx, c, administrator)
+}
+
+// Remove takes an administrator out of the caller's company, never the last one.
+// Codes: not_found, invalid_request.
+func (a *Administrators) Remove(ctx context.Context, c domain.Caller, administrator int64) error {
+	return a.store.RemoveAdministrator(ctx, c, administrator)
+}
+
+// LinkFor makes a one-time link on the operator's word: it signs in without the
+// password and asks for a new one. Codes: invalid_request, not_found,
+// company_not_found.
+func (a *Administrators) LinkFor(ctx context.Context, by domain.Actor, in domain.LinkRequest) (domain.Administrator, string, error) {
+	email, err := checkEmail(in.Email)
+	if err != nil {
+		return domain.Administrator{}, "", err
+	}
+	in.Email = email
+	token, link := mintLink(domain.LinkOperator, a.linkLifetime)
+	who, err := a.store.MakeLink(ctx, by, in, link)
+	if err != nil {
+		return domain.Administrator{}, "", err
+	}
+	return who, token, nil
+}
+
+func checkEmail(email string) (string, error) {
+	var checks domain.Checks
+	email, err := domain.Email(email)
+	checks.Add("email", err)
+	return email, checks.Err()
+}

@@ -1,0 +1,47 @@
+package service
+
+import (
+	"context"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// AuditStore is what Audit needs of the database.
+type AuditStore interface {
+	AuditEntries(ctx context.Context, company int64, f domain.AuditFilter, p domain.Page) (domain.Slice[domain.AuditEntry], error)
+	ExportAudit(ctx context.Context, company int64, f domain.AuditFilter, each func(domain.AuditEntry) error) error
+}
+
+// Audit reads the audit log. Nothing writes to it here: entries are part of the
+// changes they tell of.
+type Audit struct{ store AuditStore }
+
+// NewAudit gives the log on a store.
+func NewAudit(store AuditStore) *Audit { return &Audit{store: store} }
+
+// List gives a page of the log, the newest entry first. The total is not
+// counted; NextAudit gives the cursor of what follows. Codes: invalid_request.
+func (a *Audit) List(ctx context.Context, c domain.Caller, f domain.AuditFilter, p domain.Page) (domain.Slice[domain.AuditEntry], error) {
+	if err := f.Check(); err != nil {
+		return domain.Slice[domain.AuditEntry]{}, err
+	}
+	return a.store.AuditEntries(ctx, c.Company.ID, f, p)
+}
+
+// Export hands every entry to each, the newest first, from one consistent state.
+// Codes: invalid_request.
+func (a *Audit) Export(ctx context.Context, c domain.Caller, f domain.AuditFilter, each func(domain.AuditEntry) error) error {
+	if err := f.Check(); err != nil {
+		return err
+	}
+	return a.store.ExportAudit(ctx, c.Company.ID, f, each)
+}
+
+// NextAudit is the cursor of what follows a page, nil after the last one.
+func NextAudit(page domain.Slice[domain.AuditEntry]) *domain.Cursor {
+	if !page.More {
+		return nil
+	}
+	last := page.Items[len(page.Items)-1]
+	return &domain.Cursor{ID: last.ID, At: last.At.UnixMilli()}
+}

@@ -1,0 +1,79 @@
+package service
+
+import (
+	"context"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// CompanyStore is what Companies needs of the database.
+type CompanyStore interface {
+	CreateCompany(ctx context.Context, by domain.Actor, n domain.NewCompany, link domain.NewLink) (domain.Company, error)
+	Company(ctx context.Context, id int64) (domain.Company, error)
+	Companies(ctx context.Context, p domain.Page) (domain.Slice[domain.Company], error)
+	UpdateCompany(ctx context.Context, c domain.Caller, in domain.CompanySettings) (domain.Company, error)
+	SuspendCompany(ctx context.Context, by domain.Actor, id int64, suspended bool) (domain.Company, error)
+}
+
+// Companies is the use cases around companies.
+type Companies struct {
+	store        CompanyStore
+	linkLifetime time.Duration
+}
+
+// NewCompanies gives the use cases on a store. Links last linkLifetime,
+// domain.LinkLifetime for 0.
+func NewCompanies(store CompanyStore, linkLifetime time.Duration) *Companies {
+	return &Companies{store: store, linkLifetime: orElse(linkLifetime, domain.LinkLifetime)}
+}
+
+// Create makes a company. The token is that of a one-time link which signs its
+// first administrator in: it is given this once. Codes: invalid_request.
+func (s *Companies) Create(ctx context.Context, by domain.Actor, n domain.NewCompany) (domain.Company, string, error) {
+	if err := n.Check(); err != nil {
+		return domain.Company{}, "", err
+	}
+	token, link := mintLink(domain.LinkOperator, s.linkLifetime)
+	company, err := s.store.CreateCompany(ctx, by, n, link)
+	if err != nil {
+		return domain.Company{}, "", err
+	}
+	return company, token, nil
+}
+
+// Get gives one company. Codes: company_not_found.
+func (s *Companies) Get(ctx context.Context, id int64) (domain.Company, error) {
+	return s.store.Company(ctx, id)
+}
+
+// List gives all companies by ascending id.
+func (s *Companies) List(ctx context.Context, p domain.Page) (domain.Slice[domain.Company], error) {
+	return s.store.Companies(ctx, p)
+}
+
+// UpdateSettings changes the caller's company. Codes: invalid_request,
+// company_not_found.
+func (s *Companies) UpdateSettings(ctx context.Context, c domain.Caller, in domain.CompanySettings) (domain.Company, error) {
+	if err := in.Check(); err != nil {
+		return domain.Company{}, err
+	}
+	return s.store.UpdateCompany(ctx, c, in)
+}
+
+// Suspend refuses the company's tokens, on every replica within a second; again
+// it changes nothing. Codes: company_not_found.
+func (s *Companies) Suspend(ctx context.Context, by domain.Actor, id int64) (domain.Company, error) {
+	return s.store.SuspendCompany(ctx, by, id, true)
+}
+
+// Resume takes the company's tokens again. Codes: company_not_found.
+func (s *Companies) Resume(ctx context.Context, by domain.Actor, id int64) (domain.Company, error) {
+	return s.store.SuspendCompany(ctx, by, id, false)
+}
+
+func mintLink(kind domain.LinkKind, lifetime time.Duration) (string, domain.NewLink) {
+	token := domain.MintLink(kind)
+	hash, _, _ := domain.HashLink(token)
+	return token, domain.NewLink{Hash: hash, Lifetime: lifetime}
+}

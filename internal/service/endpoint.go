@@ -1,0 +1,272 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// WebhookStore keeps endpoints, their deliveries and what was asked about them.
+type WebhookStore interface {
+	EndpointStore
+	DeliveryStore
+	Now() time.Time
+}
+
+// EndpointStore keeps endpoints.
+type EndpointStore interface {
+	AddEndpoint(ctx context.Context, c domain.Caller, in domain.EndpointInput, secret domain.SealedSecret) (domain.Endpoint, error)
+	Endpoints(ctx context.Context, company int64) ([]domain.Endpoint, error)
+	Endpoint(ctx context.Context, company, id int64) (domain.Endpoint, error)
+	UpdateEndpoint(ctx context.Context, c domain.Caller, id int64, in domain.EndpointInput) (domain.Endpoint, error)
+	RotateSecret(ctx context.Context, c domain.Caller, id int64, secret domain.SealedSecret) (domain.Endpoint, error)
+	EnableEndpoint(ctx context.Context, c domain.Caller, id int64, detail string) (domain.Endpoint, error)
+	DisableEndpoint(ctx context.Context, c domain.Caller, id int64) (domain.Endpoint, error)
+	RemoveEndpoint(ctx context.Context, c domain.Caller, id int64) error
+	AuditEndpoint(ctx context.Context, c domain.Caller, id int64, action, detail string) error
+	ParkDeliveries(ctx context.Context, key domain.EndpointKey, limit int) (int, error)
+	EndpointHealth(ctx context.Context, company int64, from time.Time, hours int) ([]domain.EndpointHealth, error)
+}
+
+// Targets answers for receivers: whether a URL may be saved, and what a test
+// event comes to.
+type Targets interface {
+	// CheckTarget fails with a sentence for the person who entered the URL.
+	CheckTarget(ctx context.Context, url string) error
+	NewSecret() string
+	Probe(ctx context.Context, e domain.Endpoint, secret, previous string, event domain.Event, id string) domain.Attempt
+}
+
+// Vault seals what must be kept readable.
+type Vault interface {
+	Seal(label string, plain []byte) []byte
+	Open(label string, sealed []byte) ([]byte, error)
+}
+
+// Webhooks is the use cases around endpoints, deliveries and redeliveries. The
+// caller's company is the limit of what they touch.
+type Webhooks struct {
+	store     WebhookStore
+	targets   Targets
+	vault     Vault
+	retention time.Duration
+	log       *slog.Logger
+	owner     string        // of leases on background work
+	asked     chan struct{} // a redelivery was asked for
+}
+
+// WebhookOptions are what may be left out.
+type WebhookOptions struct {
+	Retention time.Duration // of events and deliveries; 30 days if 0
+	Log       *slog.Logger  // slog.Default if nil
+}
+
+// NewWebhooks gives the use cases.
+func NewWebhooks(store WebhookStore, targets Targets, vault Vault, o WebhookOptions) *Webhooks {
+	if o.Retention == 0 {
+		o.Retention = 30 * 24 * time.Hour
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return &Webhooks{
+		store: store, targets: targets, vault: vault, retention: o.Retention, log: o.Log,
+		owner: uuid.NewString(), asked: make(chan struct{}, 1),
+	}
+}
+
+// Add makes an endpoint and gives its signing secret. Codes: invalid_request.
+func (w *Webhooks) Add(ctx context.Context, c domain.Caller, in domain.EndpointInput) (domain.Endpoint, string, error) {
+	if err := w.check(ctx, &in); err != nil {
+		return domain.Endpoint{}, "", err
+	}
+	secret := w.targets.NewSecret()
+	e, err := w.store.AddEndpoint(ctx, c, in, w.seal(c, secret))
+	return e, secret, err
+}
+
+// check tells of every field that is wrong, and of a URL that can't be used.
+func (w *Webhooks) check(ctx context.Context, in *domain.EndpointInput) error {
+	if err := in.Check(); err != nil {
+		return err
+	}
+	var checks domain.Checks
+	checks.Add("url", w.targets.CheckTarget(ctx, in.URL))
+	return checks.Err()
+}
+
+func (w *Webhooks) seal(c domain.Caller, secret string) domain.SealedSecret {
+	return w.vault.Seal(domain.SecretLabel(c.Company.ID), []byte(secret))
+}
+
+// Update changes an endpoint's URL, description and events. Codes: invalid_request, not_found.
+func (w *Webhooks) Update(ctx context.Context, c domain.Caller, id int64, in domain.EndpointInput) (domain.Endpoint, error) {
+	if err := w.check(ctx, &in); err != nil {
+		return domain.Endpoint{}, err
+	}
+	return w.store.UpdateEndpoint(ctx, c, id, in)
+}
+
+// List gives the company's endpoints in ascending id.
+func (w *Webhooks) List(ctx context.Context, c domain.Caller) ([]domain.Endpoint, error) {
+	return w.store.Endpoints(ctx, c.Company.ID)
+}
+
+// Get gives one endpoint. Codes: not_found.
+func (w *Webhooks) Get(ctx context.Context, c domain.Caller, id int64) (domain.Endpoint, error) {
+	return w.store.Endpoint(ctx, c.Company.ID, id)
+}
+
+// RevealSecret gives the signing secret; the audit log remembers who saw it. Codes: not_found.
+func (w *Webhooks) RevealSecret(ctx context.Context, c domain.Caller, id int64) (string, error) {
+	e, err := w.store.Endpoint(ctx, c.Company.ID, id)
+	if err != nil {
+		return "", err
+	}
+	secret, err := w.open(e, e.Secret)
+	if err != nil {
+		return "", err
+	}
+	return secret, w.store.AuditEndpoint(ctx, c, id, "webhook.secret_revealed", "")
+}
+
+func (w *Webhooks) open(e domain.Endpoint, sealed domain.SealedSecret) (string, error) {
+	plain, err := w.vault.Open(domain.SecretLabel(e.CompanyID), sealed)
+	if err != nil {
+		return "", fmt.Errorf("open the secret of webhook %d: %w", e.ID, err)
+	}
+	return string(plain), nil
+}
+
+// Rotate makes a new signing secret and gives it. For 24 hours the former one
+// signs along. Codes: not_found.
+func (w *Webhooks) Rotate(ctx context.Context, c domain.Caller, id int64) (domain.Endpoint, string, error) {
+	secret := w.targets.NewSecret()
+	e, err := w.store.RotateSecret(ctx, c, id, w.seal(c, secret))
+	return e, secret, err
+}
+
+// Enable lets events be sent again. Unless forced, a test event must be accepted
+// first; the attempt tells what came of it. Codes: not_found, invalid_request
+// when the test failed.
+func (w *Webhooks) Enable(ctx context.Context, c domain.Caller, id int64, force bool) (domain.Endpoint, domain.Attempt, error) {
+	if force {
+		e, err := w.store.EnableEndpoint(ctx, c, id, "Without a test.")
+		return e, domain.Attempt{}, err
+	}
+	e, err := w.store.Endpoint(ctx, c.Company.ID, id)
+	if err != nil {
+		return e, domain.Attempt{}, err
+	}
+	attempt, err := w.probe(ctx, c, e, e.Events[0])
+	if err != nil {
+		return e, attempt, err
+	}
+	if attempt.ErrorKind != "" {
+		return e, attempt, domain.Errorf(domain.CodeInvalid,
+			"The webhook stays disabled, for the test event was not accepted: %s Enable it without a test if you are sure.", attempt.Error)
+	}
+	e, err = w.store.EnableEndpoint(ctx, c, id, "After a successful test.")
+	return e, attempt, err
+}
+
+// parkStep is how many deliveries one transaction puts aside.
+const parkStep = 500
+
+// Disable has events held from now on, and what is waiting too. Codes: not_found.
+func (w *Webhooks) Disable(ctx context.Context, c domain.Caller, id int64) (domain.Endpoint, error) {
+	e, err := w.store.DisableEndpoint(ctx, c, id)
+	if err != nil {
+		return e, err
+	}
+	return e, w.park(ctx, e.Key())
+}
+
+// Remove ends an endpoint; its log stays until it expires. Codes: not_found.
+func (w *Webhooks) Remove(ctx context.Context, c domain.Caller, id int64) error {
+	if err := w.store.RemoveEndpoint(ctx, c, id); err != nil {
+		return err
+	}
+	return w.park(ctx, domain.EndpointKey{CompanyID: c.Company.ID, ID: id})
+}
+
+func (w *Webhooks) park(ctx context.Context, key domain.EndpointKey) error {
+	for {
+		n, err := w.store.ParkDeliveries(ctx, key, parkStep)
+		if err != nil || n < parkStep {
+			return err
+		}
+	}
+}
+
+// Test sends a test event of the kind, the first one the endpoint subscribed to
+// if it is empty, and tells what came of it. Codes: not_found, invalid_request.
+func (w *Webhooks) Test(ctx context.Context, c domain.Caller, id int64, kind domain.EventKind) (domain.Attempt, error) {
+	e, err := w.store.Endpoint(ctx, c.Company.ID, id)
+	if err != nil {
+		return domain.Attempt{}, err
+	}
+	if kind == "" {
+		kind = e.Events[0]
+	}
+	var checks domain.Checks
+	checks.Add("event", domain.CheckEventKind(kind))
+	if err := checks.Err(); err != nil {
+		return domain.Attempt{}, err
+	}
+	return w.probe(ctx, c, e, kind)
+}
+
+// probe sends a test event. It stays out of the queue and of the log, where it
+// would be mistaken for something that happened; the audit log tells of it.
+func (w *Webhooks) probe(ctx context.Context, c domain.Caller, e domain.Endpoint, kind domain.EventKind) (domain.Attempt, error) {
+	secret, err := w.open(e, e.Secret)
+	if err != nil {
+		return domain.Attempt{}, err
+	}
+	now, previous := w.store.Now(), ""
+	if e.Rotating(now) {
+		if previous, err = w.open(e, e.Previous); err != nil {
+			return domain.Attempt{}, err
+		}
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return domain.Attempt{}, fmt.Errorf("make a delivery id: %w", err)
+	}
+	attempt := w.targets.Probe(ctx, e, secret, previous, domain.SampleEvent(kind, c.Company.ID, now), id.String())
+	attempt.RequestedBy = c.Actor.Label
+	if ctx.Err() != nil {
+		return attempt, ctx.Err()
+	}
+	detail := "Accepted."
+	if attempt.ErrorKind != "" {
+		detail = "Not accepted: " + attempt.ErrorKind + "."
+	}
+	return attempt, w.store.AuditEndpoint(ctx, c, e.ID, "webhook.tested", detail)
+}
+
+// SampleBody is what a receiver gets for an event of the kind. Codes: invalid_request.
+func (w *Webhooks) SampleBody(c domain.Caller, kind domain.EventKind) ([]byte, error) {
+	var checks domain.Checks
+	checks.Add("event", domain.CheckEventKind(kind))
+	if err := checks.Err(); err != nil {
+		return nil, err
+	}
+	return domain.SampleEvent(kind, c.Company.ID, w.store.Now()).Body, nil
+}
+
+// healthHours is how far back Health looks, in whole hours up to the present one.
+const healthHours = 24
+
+// Health counts what became of the last 24 hours' deliveries, by endpoint and
+// hour. Endpoints that had none are left out.
+func (w *Webhooks) Health(ctx context.Context, c domain.Caller) ([]domain.EndpointHealth, error) {
+	from := w.store.Now().Add(-(healthHours - 1) * time.Hour)
+	return w.store.EndpointHealth(ctx, c.Company.ID, from, healthHours)
+}

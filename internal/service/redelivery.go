@@ -1,0 +1,114 @@
+package service
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// Redeliver sends one delivery again, whatever became of it. Codes: not_found,
+// invalid_request when its endpoint takes none or its content is gone.
+func (w *Webhooks) Redeliver(ctx context.Context, c domain.Caller, id string) error {
+	return w.store.Redeliver(ctx, c, id)
+}
+
+// CountRedeliver says how many deliveries RedeliverRange would send again. Codes:
+// invalid_request, not_found.
+func (w *Webhooks) CountRedeliver(ctx context.Context, c domain.Caller, f domain.RedeliveryFilter) (int64, error) {
+	if err := w.checkRange(ctx, c, &f); err != nil {
+		return 0, err
+	}
+	return w.store.CountRedeliverable(ctx, c.Company.ID, f)
+}
+
+// RedeliverRange has a period's failed and held deliveries sent again, as
+// background work whose progress RedeliveryJob tells. Codes: invalid_request, not_found.
+func (w *Webhooks) RedeliverRange(ctx context.Context, c domain.Caller, f domain.RedeliveryFilter) (domain.Redelivery, error) {
+	if err := w.checkRange(ctx, c, &f); err != nil {
+		return domain.Redelivery{}, err
+	}
+	job, err := w.store.AddRedelivery(ctx, c, f)
+	if err == nil {
+		select {
+		case w.asked <- struct{}{}:
+		default:
+		}
+	}
+	return job, err
+}
+
+func (w *Webhooks) checkRange(ctx context.Context, c domain.Caller, f *domain.RedeliveryFilter) error {
+	if err := f.Check(w.store.Now()); err != nil || f.EndpointID == 0 {
+		return err
+	}
+	e, err := w.store.Endpoint(ctx, c.Company.ID, f.EndpointID)
+	if err == nil && !e.Enabled() {
+		return domain.ErrEndpointDisabled
+	}
+	return err
+}
+
+// RedeliveryJob gives a redelivery with its progress. Codes: not_found.
+func (w *Webhooks) RedeliveryJob(ctx context.Context, c domain.Caller, id int64) (domain.Redelivery, error) {
+	return w.store.Redelivery(ctx, c.Company.ID, id)
+}
+
+const (
+	redeliverStep  = 200
+	redeliverEvery = 10 * time.Second // looks for what another process asked for, or left undone
+)
+
+// Run does the work that no request waits for, until ctx ends: redeliveries and
+// retention.
+func (w *Webhooks) Run(ctx context.Context) {
+	var both sync.WaitGroup
+	both.Go(func() { w.repeat(ctx, "redeliver", redeliverEvery, w.asked, w.redeliver) })
+	both.Go(func() { w.repeat(ctx, "remove what has expired", expireEvery, nil, w.expire) })
+	both.Wait()
+}
+
+func (w *Webhooks) repeat(ctx context.Context, what string, every time.Duration, now <-chan struct{}, do func(context.Context) error) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		if err := do(ctx); err != nil && ctx.Err() == nil {
+			w.log.Error("webhooks: "+what, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-now:
+		}
+	}
+}
+
+// redeliver carries on every open redelivery by turns, so that a long one keeps
+// no other waiting, one replica at a time.
+func (w *Webhooks) redeliver(ctx context.Context) error {
+	const name, hold = "redeliveries", 30 * time.Second
+	held := false
+	for {
+		jobs, err := w.store.OpenRedeliveries(ctx)
+		if err != nil {
+			return err
+		}
+		if len(jobs) == 0 {
+			break
+		}
+		if held, err = w.store.TakeLease(ctx, name, w.owner, hold); err != nil || !held {
+			return err
+		}
+		for _, j := range jobs {
+			if _, err := w.store.ContinueRedelivery(ctx, j.CompanyID, j.ID, redeliverStep); err != nil {
+				return err
+			}
+		}
+	}
+	if !held {
+		return nil
+	}
+	return w.store.DropLease(ctx, name, w.owner)
+}

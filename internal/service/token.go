@@ -1,0 +1,90 @@
+package service
+
+import (
+	"context"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// Create makes a token of the caller's company. The secret is given this once.
+// Codes: invalid_request, company_not_found.
+func (t *Tokens) Create(ctx context.Context, c domain.Caller, n domain.NewToken) (domain.Token, string, error) {
+	if err := n.Check(t.opt.Now()); err != nil {
+		return domain.Token{}, "", err
+	}
+	if n.ExpiresAt != nil {
+		at := domain.Instant(*n.ExpiresAt)
+		n.ExpiresAt = &at
+	}
+	secret := domain.MintToken()
+	token, err := t.store.CreateToken(ctx, c, n, domain.SealToken(secret))
+	if err != nil {
+		return domain.Token{}, "", err
+	}
+	return token, secret, nil
+}
+
+// List gives tokens, the newest first.
+func (t *Tokens) List(ctx context.Context, f domain.TokenFilter, p domain.Page) (domain.Slice[domain.Token], error) {
+	return t.store.Tokens(ctx, f, p)
+}
+
+// Get gives one token of the caller's company. Codes: not_found.
+func (t *Tokens) Get(ctx context.Context, c domain.Caller, id int64) (domain.Token, error) {
+	return t.store.Token(ctx, c.Company.ID, id)
+}
+
+// Rename gives a token another name. Codes: invalid_request, not_found.
+func (t *Tokens) Rename(ctx context.Context, c domain.Caller, id int64, name string) (domain.Token, error) {
+	return t.Change(ctx, c, id, domain.TokenChange{Name: &name})
+}
+
+// Change renames a token or changes where it may be used from. Codes:
+// invalid_request, not_found.
+func (t *Tokens) Change(ctx context.Context, c domain.Caller, id int64, change domain.TokenChange) (domain.Token, error) {
+	if err := change.Check(); err != nil {
+		return domain.Token{}, err
+	}
+	defer t.cache.drop()
+	return t.store.ChangeToken(ctx, c, id, change)
+}
+
+// Revoke ends a token for good, on every replica within a second; again it
+// changes nothing. The operator, who calls for no company, may revoke any.
+// Codes: not_found.
+func (t *Tokens) Revoke(ctx context.Context, c domain.Caller, id int64) (domain.Token, error) {
+	if c.Company.ID == 0 && c.Actor.Kind != domain.ActorOperator {
+		return domain.Token{}, domain.ErrTokenNotFound
+	}
+	defer t.cache.drop()
+	return t.store.RevokeToken(ctx, c, id)
+}
+
+// CreatePlatformToken makes a token for the learning platform. The secret is
+// given this once. Codes: invalid_request.
+func (t *Tokens) CreatePlatformToken(ctx context.Context, name string) (domain.PlatformToken, string, error) {
+	var checks domain.Checks
+	name, err := domain.Name(name)
+	checks.Add("name", err)
+	if err := checks.Err(); err != nil {
+		return domain.PlatformToken{}, "", err
+	}
+	secret := domain.MintToken()
+	token, err := t.store.CreatePlatformToken(ctx, name, domain.SealToken(secret))
+	if err != nil {
+		return domain.PlatformToken{}, "", err
+	}
+	return token, secret, nil
+}
+
+// PlatformTokens lists the learning platform's tokens, the newest first.
+func (t *Tokens) PlatformTokens(ctx context.Context) ([]domain.PlatformToken, error) {
+	return t.store.PlatformTokens(ctx)
+}
+
+// RevokePlatformToken ends a token of the learning platform; again it changes
+// nothing. Codes: not_found.
+func (t *Tokens) RevokePlatformToken(ctx context.Context, id int64) (domain.PlatformToken, error) {
+	defer t.cache.drop()
+	return t.store.RevokePlatformToken(ctx, id)
+}

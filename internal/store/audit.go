@@ -1,0 +1,92 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// People are shown as they are now: employees by their live record,
+// administrators by theirs. What was erased is not found and stays so.
+const auditSQL = `SELECT e.company_id, e.id, e.at, e.actor_kind, e.actor_id, coalesce(p.email, e.actor_label), e.action,
+	e.record_kind, e.record_id, e.employee_id, e.request_id, e.address, e.detail,
+	CASE WHEN e.employee_id = 0 THEN '' ELSE coalesce(w.name, '` + domain.ErasedEmployee + `') END,
+	CASE WHEN e.record_kind = 'administrator' THEN coalesce(r.email, '` + domain.FormerAdministrator + `') ELSE '' END
+	FROM audit_entries e
+	LEFT JOIN employees w ON w.company_id = e.company_id AND w.id = e.employee_id
+	LEFT JOIN administrators p ON e.actor_kind = 'person' AND p.id = e.actor_id
+	LEFT JOIN administrators r ON r.id = CASE WHEN e.record_kind = 'administrator' THEN CAST(e.record_id AS bigint) END`
+
+func scanAuditEntry(r db.Rows, e *domain.AuditEntry) error {
+	return r.Scan(&e.CompanyID, &e.ID, &e.At, &e.Actor.Kind, &e.Actor.ID, &e.Actor.Label, &e.Action, &e.RecordKind, &e.RecordID,
+		&e.EmployeeID, &e.Actor.RequestID, &e.Actor.Address, &e.Detail, &e.EmployeeLabel, &e.RecordLabel)
+}
+
+func auditConditions(company int64, f domain.AuditFilter) *conditions {
+	where := &conditions{}
+	where.add("e.company_id = ?", company)
+	if f.Action != "" {
+		where.add(`e.action LIKE ? ESCAPE '!'`, strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(f.Action)+"%")
+	}
+	if f.Actor != "" {
+		where.add("e.actor_kind = ?", string(f.Actor))
+	}
+	if f.From != nil {
+		where.add("e.at >= ?", *f.From)
+	}
+	if f.To != nil {
+		where.add("e.at < ?", *f.To)
+	}
+	return where
+}
+
+const auditOrder = ` ORDER BY e.at DESC, e.id DESC`
+
+// AuditEntries gives a page of a company's log, the newest first. Pages follow
+// one another by cursor only, and the total is not counted: the log may be long.
+func (s *Store) AuditEntries(ctx context.Context, company int64, f domain.AuditFilter, p domain.Page) (domain.Slice[domain.AuditEntry], error) {
+	out := domain.Slice[domain.AuditEntry]{Items: []domain.AuditEntry{}}
+	where := auditConditions(company, f)
+	if p.After != nil {
+		where.add("(e.at, e.id) < (?, ?)", time.UnixMilli(p.After.At).UTC(), p.After.ID)
+	}
+	text := auditSQL + where.where() + auditOrder + where.limit(domain.Page{Limit: p.Limit})
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var e domain.AuditEntry
+		err := scanAuditEntry(r, &e)
+		out.Items = append(out.Items, e)
+		return err
+	}, text, where.args...)
+	if err := s.read(ctx, b); err != nil {
+		return out, err
+	}
+	out.Items, out.More = cut(out.Items, p.Limit)
+	return out, nil
+}
+
+// ExportAudit hands every entry to each, the newest first, from one consistent
+// state and without holding them all.
+func (s *Store) ExportAudit(ctx context.Context, company int64, f domain.AuditFilter, each func(domain.AuditEntry) error) error {
+	where := auditConditions(company, f)
+	return known(s.db.Snapshot(ctx, func(c db.Conn) error {
+		rows, err := c.Query(ctx, auditSQL+where.where()+auditOrder, where.args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var e domain.AuditEntry
+			if err := scanAuditEntry(rows, &e); err != nil {
+				return err
+			}
+			if err := each(e); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	}))
+}

@@ -1,0 +1,197 @@
+package store
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+const endpointColumns = `company_id, id, url, description, events, secret, previous_secret, previous_until,
+	created_at, created_by, disabled_at, disabled_reason, failing_since, removed_at`
+
+func scanEndpoint(r db.Rows, e *domain.Endpoint, more ...any) error {
+	var kinds, reason string
+	var secret, previous []byte
+	err := r.Scan(append([]any{
+		&e.CompanyID, &e.ID, &e.URL, &e.Description, &kinds, &secret, &previous, &e.PreviousUntil,
+		&e.CreatedAt, &e.CreatedBy, &e.DisabledAt, &reason, &e.FailingSince, &e.RemovedAt,
+	}, more...)...)
+	if err != nil {
+		return err
+	}
+	e.Secret, e.Previous, e.DisabledReason = secret, previous, domain.DisabledReason(reason)
+	e.Events, err = decodeList[domain.EventKind](kinds)
+	return err
+}
+
+// AddEndpoint makes an endpoint. Codes: invalid_request when the company has as
+// many as it can have.
+func (s *Store) AddEndpoint(ctx context.Context, c domain.Caller, in domain.EndpointInput, secret domain.SealedSecret) (domain.Endpoint, error) {
+	var e domain.Endpoint
+	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
+		count := 0
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error { return r.Scan(&count) },
+			`SELECT count(*) FROM endpoints WHERE company_id = $1 AND removed_at IS NULL`, c.Company.ID)
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		if count >= domain.MaxEndpoints {
+			return domain.ErrTooManyEndpoints
+		}
+		b = &db.Batch{}
+		b.Query(func(r db.Rows) error { return scanEndpoint(r, &e) },
+			`INSERT INTO endpoints (company_id, url, description, events, secret, created_at, created_by, disabled_reason,
+				lease_owner, lease_until)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, '', '', $6) RETURNING `+endpointColumns,
+			c.Company.ID, in.URL, in.Description, encodeList(in.Events), []byte(secret), tx.Now(), c.Actor.Label)
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		b = &db.Batch{}
+		box.audit(b, tx.Now(), endpointEntry(c, e.ID, "webhook.added", "Sends to "+e.URL))
+		tx.Last(b)
+		return nil
+	})
+	return e, err
+}
+
+// Endpoints lists the company's endpoints in ascending id.
+func (s *Store) Endpoints(ctx context.Context, company int64) ([]domain.Endpoint, error) {
+	var out []domain.Endpoint
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var e domain.Endpoint
+		err := scanEndpoint(r, &e)
+		out = append(out, e)
+		return err
+	}, `SELECT `+endpointColumns+` FROM endpoints WHERE company_id = $1 AND removed_at IS NULL ORDER BY id`, company)
+	return out, s.read(ctx, b)
+}
+
+// Endpoint gives one endpoint. Codes: not_found.
+func (s *Store) Endpoint(ctx context.Context, company, id int64) (domain.Endpoint, error) {
+	var e domain.Endpoint
+	found := false
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error { found = true; return scanEndpoint(r, &e) },
+		`SELECT `+endpointColumns+` FROM endpoints WHERE company_id = $1 AND id = $2 AND removed_at IS NULL`, company, id)
+	if err := s.read(ctx, b); err != nil {
+		return e, err
+	}
+	if !found {
+		return e, domain.ErrEndpointNotFound
+	}
+	return e, nil
+}
+
+// endpointWrite is a change to one endpoint. Its placeholders begin at $3; args
+// gives their values at the time of the change.
+type endpointWrite struct {
+	set    string
+	args   func(now time.Time) []any
+	action string
+	detail string
+}
+
+// changeEndpoint makes one change, tells the audit log and whoever sends there.
+func (s *Store) changeEndpoint(ctx context.Context, c domain.Caller, id int64, w endpointWrite) (domain.Endpoint, error) {
+	var e domain.Endpoint
+	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
+		found := false
+		// The transaction's time is known once a statement has run.
+		if err := tx.Send(ctx, nil); err != nil {
+			return err
+		}
+		args := []any{c.Company.ID, id}
+		if w.args != nil {
+			args = append(args, w.args(tx.Now())...)
+		}
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error { found = true; return scanEndpoint(r, &e) },
+			`UPDATE endpoints SET `+w.set+` WHERE company_id = $1 AND id = $2 AND removed_at IS NULL
+			RETURNING `+endpointColumns, args...)
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		if !found {
+			return domain.ErrEndpointNotFound
+		}
+		b = &db.Batch{}
+		box.audit(b, tx.Now(), endpointEntry(c, id, w.action, w.detail))
+		tx.Last(b)
+		box.due = []domain.EndpointKey{{CompanyID: c.Company.ID, ID: id}}
+		return nil
+	})
+	return e, err
+}
+
+// UpdateEndpoint changes where and what is sent. Codes: not_found.
+func (s *Store) UpdateEndpoint(ctx context.Context, c domain.Caller, id int64, in domain.EndpointInput) (domain.Endpoint, error) {
+	return s.changeEndpoint(ctx, c, id, endpointWrite{
+		set:    `url = $3, description = $4, events = $5`,
+		args:   func(time.Time) []any { return []any{in.URL, in.Description, encodeList(in.Events)} },
+		action: "webhook.updated", detail: "Sends to " + in.URL,
+	})
+}
+
+// RotateSecret puts a new secret in place; the old one signs along for the overlap. Codes: not_found.
+func (s *Store) RotateSecret(ctx context.Context, c domain.Caller, id int64, secret domain.SealedSecret) (domain.Endpoint, error) {
+	return s.changeEndpoint(ctx, c, id, endpointWrite{
+		set:    `previous_secret = secret, previous_until = $4, secret = $3`,
+		args:   func(now time.Time) []any { return []any{[]byte(secret), now.Add(domain.SecretOverlap)} },
+		action: "webhook.secret_rotated",
+	})
+}
+
+// EnableEndpoint lets events be sent again, with a clean record. Codes: not_found.
+func (s *Store) EnableEndpoint(ctx context.Context, c domain.Caller, id int64, detail string) (domain.Endpoint, error) {
+	return s.changeEndpoint(ctx, c, id, endpointWrite{
+		set:    `disabled_at = NULL, disabled_reason = '', failing_since = NULL`,
+		action: "webhook.enabled", detail: detail,
+	})
+}
+
+// DisableEndpoint has events held from now on; what is due is held by
+// ParkDeliveries. Codes: not_found.
+func (s *Store) DisableEndpoint(ctx context.Context, c domain.Caller, id int64) (domain.Endpoint, error) {
+	return s.changeEndpoint(ctx, c, id, endpointWrite{
+		set: `disabled_at = coalesce(disabled_at, $3),
+			disabled_reason = CASE WHEN disabled_at IS NULL THEN $4 ELSE disabled_reason END`,
+		args:   func(now time.Time) []any { return []any{now, string(domain.DisabledByPerson)} },
+		action: "webhook.disabled",
+	})
+}
+
+// RemoveEndpoint ends an endpoint and forgets its secrets. Codes: not_found.
+func (s *Store) RemoveEndpoint(ctx context.Context, c domain.Caller, id int64) error {
+	_, err := s.changeEndpoint(ctx, c, id, endpointWrite{
+		set:    `removed_at = $3, secret = $4, previous_secret = NULL, previous_until = NULL`,
+		args:   func(now time.Time) []any { return []any{now, []byte{}} },
+		action: "webhook.removed",
+	})
+	return err
+}
+
+// AuditEndpoint tells the audit log of something that was done with an endpoint.
+func (s *Store) AuditEndpoint(ctx context.Context, c domain.Caller, id int64, action, detail string) error {
+	return s.write(ctx, func(tx db.Tx, box *outbox) error {
+		if err := tx.Send(ctx, nil); err != nil {
+			return err
+		}
+		b := &db.Batch{}
+		box.audit(b, tx.Now(), endpointEntry(c, id, action, detail))
+		tx.Last(b)
+		return nil
+	})
+}
+
+func endpointEntry(c domain.Caller, id int64, action, detail string) domain.AuditEntry {
+	return domain.AuditEntry{
+		CompanyID: c.Company.ID, Actor: c.Actor, Action: action, RecordKind: "webhook",
+		RecordID: strconv.FormatInt(id, 10), Detail: detail,
+	}
+}

@@ -1,0 +1,265 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// requeue is what sending again means for a row: a new round, due at $1, asked
+// for by $2.
+const requeue = `state = 'pending', due_at = $1, round_start = attempts, finished_at = NULL, requested_by = $2`
+
+// Redeliver puts one delivery back into the queue. Codes: not_found,
+// invalid_request when its endpoint takes none or its content is gone.
+func (s *Store) Redeliver(ctx context.Context, c domain.Caller, id string) error {
+	parsed, err := uuid.Parse(id)
+	if err != nil {
+		return domain.ErrDeliveryNotFound
+	}
+	return s.write(ctx, func(tx db.Tx, box *outbox) error {
+		var key domain.EndpointKey
+		found, erased, takes := false, false, false
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error {
+			found = true
+			return r.Scan(&key.CompanyID, &key.ID, &erased, &takes)
+		}, `SELECT d.company_id, d.endpoint_id, v.erased_at IS NOT NULL, e.disabled_at IS NULL AND e.removed_at IS NULL`+
+			deliveryTables+` WHERE d.company_id = $1 AND d.id = $2`+s.db.ForUpdate("d"), c.Company.ID, parsed.String())
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		switch {
+		case !found:
+			return domain.ErrDeliveryNotFound
+		case erased:
+			return domain.ErrDeliveryErased
+		case !takes:
+			return domain.ErrEndpointDisabled
+		}
+		b = &db.Batch{}
+		b.One(domain.ErrDeliveryNotFound, `UPDATE deliveries SET `+requeue+` WHERE company_id = $3 AND id = $4`,
+			tx.Now(), c.Actor.Label, c.Company.ID, parsed.String())
+		box.audit(b, tx.Now(), domain.AuditEntry{
+			CompanyID: c.Company.ID, Actor: c.Actor, Action: "delivery.redelivered", RecordKind: "delivery", RecordID: parsed.String(),
+		})
+		box.due = []domain.EndpointKey{key}
+		return tx.Send(ctx, b)
+	})
+}
+
+// redeliverable adds what a filter asks for in one state, of what can be sent:
+// by endpoints that take deliveries, of events that still have a body.
+func redeliverable(c *conditions, company int64, f domain.RedeliveryFilter, state domain.DeliveryState) {
+	c.add("d.company_id = ?", company)
+	c.add("d.state = ?", string(state))
+	c.add("d.created_at >= ?", *f.From)
+	c.add("d.created_at <= ?", *f.To)
+	if f.EndpointID != 0 {
+		c.add("d.endpoint_id = ?", f.EndpointID)
+	}
+	if f.Kind != "" {
+		c.add("d.kind = ?", string(f.Kind))
+	}
+	c.add("e.disabled_at IS NULL AND e.removed_at IS NULL AND v.erased_at IS NULL")
+}
+
+// CountRedeliverable says how many deliveries a redelivery would send.
+func (s *Store) CountRedeliverable(ctx context.Context, company int64, f domain.RedeliveryFilter) (int64, error) {
+	var total int64
+	b := &db.Batch{}
+	countRedeliverable(b, company, f, &total)
+	return total, s.read(ctx, b)
+}
+
+func countRedeliverable(b *db.Batch, company int64, f domain.RedeliveryFilter, total *int64) {
+	*total = 0
+	for _, state := range f.States {
+		c := &conditions{}
+		redeliverable(c, company, f, state)
+		b.Query(func(r db.Rows) error {
+			var n int64
+			err := r.Scan(&n)
+			*total += n
+			return err
+		}, `SELECT count(*)`+deliveryTables+c.where(), c.args...)
+	}
+}
+
+// AddRedelivery asks for a period's deliveries to be sent again by ContinueRedelivery.
+func (s *Store) AddRedelivery(ctx context.Context, c domain.Caller, f domain.RedeliveryFilter) (domain.Redelivery, error) {
+	out := domain.Redelivery{CompanyID: c.Company.ID, Filter: f, RequestedBy: c.Actor.Label}
+	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
+		b := &db.Batch{}
+		countRedeliverable(b, c.Company.ID, f, &out.Total)
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		out.CreatedAt = tx.Now()
+		b = &db.Batch{}
+		b.Query(func(r db.Rows) error { return r.Scan(&out.ID) },
+			`INSERT INTO redeliveries (company_id, endpoint_id, states, kind, from_at, to_at, total, done, cursor, requested_by, created_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, 0, '', $8, $9) RETURNING id`,
+			c.Company.ID, f.EndpointID, encodeList(f.States), string(f.Kind), *f.From, *f.To, out.Total, c.Actor.Label, tx.Now())
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		b = &db.Batch{}
+		box.audit(b, tx.Now(), domain.AuditEntry{
+			CompanyID: c.Company.ID, Actor: c.Actor, Action: "delivery.range_redelivered", RecordKind: "redelivery",
+			RecordID: strconv.FormatInt(out.ID, 10), Detail: fmt.Sprintf("%d deliveries", out.Total),
+		})
+		tx.Last(b)
+		return nil
+	})
+	return out, err
+}
+
+const redeliveryColumns = `company_id, id, endpoint_id, states, kind, from_at, to_at, total, done, requested_by, created_at, finished_at`
+
+func scanRedelivery(r db.Rows, j *domain.Redelivery, more ...any) error {
+	var states, kind string
+	var from, to time.Time
+	err := r.Scan(append([]any{
+		&j.CompanyID, &j.ID, &j.Filter.EndpointID, &states, &kind, &from, &to, &j.Total, &j.Done, &j.RequestedBy,
+		&j.CreatedAt, &j.FinishedAt,
+	}, more...)...)
+	if err != nil {
+		return err
+	}
+	j.Filter.Kind, j.Filter.From, j.Filter.To = domain.EventKind(kind), &from, &to
+	j.Filter.States, err = decodeList[domain.DeliveryState](states)
+	return err
+}
+
+// Redelivery gives one redelivery with its progress. Codes: not_found.
+func (s *Store) Redelivery(ctx context.Context, company, id int64) (domain.Redelivery, error) {
+	var j domain.Redelivery
+	found := false
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error { found = true; return scanRedelivery(r, &j) },
+		`SELECT `+redeliveryColumns+` FROM redeliveries WHERE company_id = $1 AND id = $2`, company, id)
+	if err := s.read(ctx, b); err != nil {
+		return j, err
+	}
+	if !found {
+		return j, domain.ErrRedeliveryNotFound
+	}
+	return j, nil
+}
+
+// OpenRedeliveries lists what is not finished, oldest first.
+func (s *Store) OpenRedeliveries(ctx context.Context) ([]domain.Redelivery, error) {
+	var out []domain.Redelivery
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var j domain.Redelivery
+		err := scanRedelivery(r, &j)
+		out = append(out, j)
+		return err
+	}, `SELECT `+redeliveryColumns+` FROM redeliveries WHERE finished_at IS NULL ORDER BY created_at, id`)
+	return out, s.read(ctx, b)
+}
+
+// ContinueRedelivery puts the next deliveries of a redelivery back into the
+// queue, up to limit, and says whether that was the last of them. Where it has
+// come to is written with them, so that it goes on there after a crash.
+func (s *Store) ContinueRedelivery(ctx context.Context, company, id int64, limit int) (finished bool, err error) {
+	err = s.write(ctx, func(tx db.Tx, box *outbox) error {
+		var j domain.Redelivery
+		var cursor string
+		found := false
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error { found = true; return scanRedelivery(r, &j, &cursor) },
+			`SELECT `+redeliveryColumns+`, cursor FROM redeliveries r WHERE company_id = $1 AND id = $2`+s.db.ForUpdate("r"), company, id)
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		if finished = !found || j.FinishedAt != nil; finished {
+			return nil
+		}
+		picked, err := s.pickRedeliverable(ctx, tx, j, cursor, limit)
+		if err != nil {
+			return err
+		}
+		finished = len(picked.ids) < limit
+		return s.requeuePicked(ctx, tx, box, j, picked, finished)
+	})
+	return finished, err
+}
+
+// picked are the deliveries of one step.
+type picked struct {
+	ids    []string
+	keys   []domain.EndpointKey
+	cursor string
+}
+
+// pickRedeliverable reads the step's deliveries in order, each state by its own
+// walk of an index.
+func (s *Store) pickRedeliverable(ctx context.Context, tx db.Tx, j domain.Redelivery, cursor string, limit int) (picked, error) {
+	out := picked{cursor: cursor}
+	var walks []string
+	var args []any
+	for _, state := range j.Filter.States {
+		c := &conditions{args: args}
+		redeliverable(c, j.CompanyID, j.Filter, state)
+		if at, last, ok := strings.Cut(cursor, " "); ok {
+			ms, err := strconv.ParseInt(at, 10, 64)
+			if err != nil {
+				return out, fmt.Errorf("read a redelivery's cursor: %w", err)
+			}
+			c.add("(d.created_at, d.id) > (?, ?)", time.UnixMilli(ms).UTC(), last)
+		}
+		c.args = append(c.args, limit)
+		walks = append(walks, fmt.Sprintf(`SELECT * FROM (SELECT d.id, d.endpoint_id, d.created_at%s%s
+			ORDER BY d.created_at, d.id LIMIT $%d) w`, deliveryTables, c.where(), len(c.args)))
+		args = c.args
+	}
+	args = append(args, limit)
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var id string
+		var at time.Time
+		key := domain.EndpointKey{CompanyID: j.CompanyID}
+		err := r.Scan(&id, &key.ID, &at)
+		out.ids, out.keys = append(out.ids, id), append(out.keys, key)
+		out.cursor = strconv.FormatInt(at.UnixMilli(), 10) + " " + id
+		return err
+	}, fmt.Sprintf(`SELECT CAST(w.id AS text), w.endpoint_id, w.created_at FROM (%s) w ORDER BY w.created_at, w.id LIMIT $%d`,
+		strings.Join(walks, " UNION ALL "), len(args)), args...)
+	return out, tx.Send(ctx, b)
+}
+
+func (s *Store) requeuePicked(ctx context.Context, tx db.Tx, box *outbox, j domain.Redelivery, p picked, finished bool) error {
+	now := tx.Now()
+	b := &db.Batch{}
+	if len(p.ids) > 0 {
+		rows, args := s.db.Rows(4, db.Column{Name: "key_id", Type: db.UUID, Values: p.ids})
+		b.Exec(`UPDATE deliveries SET `+requeue+` FROM `+rows+` r
+			WHERE company_id = $3 AND id = r.key_id AND state IN ('failed', 'held')`,
+			append([]any{now, j.RequestedBy, j.CompanyID}, args...)...)
+	}
+	var end *time.Time
+	if finished {
+		end = &now
+	}
+	b.Exec(`UPDATE redeliveries SET done = done + $3, cursor = $4, finished_at = $5 WHERE company_id = $1 AND id = $2`,
+		j.CompanyID, j.ID, len(p.ids), p.cursor, end)
+	seen := map[domain.EndpointKey]bool{}
+	box.due = nil
+	for _, k := range p.keys {
+		if !seen[k] {
+			seen[k] = true
+			box.due = append(box.due, k)
+		}
+	}
+	return tx.Send(ctx, b)
+}

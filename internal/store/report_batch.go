@@ -1,0 +1,177 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// summaryBatch holds rows of the report of employees.
+type summaryBatch struct{ rows []domain.EmployeeSummary }
+
+func newSummaryBatch() *summaryBatch {
+	return &summaryBatch{rows: make([]domain.EmployeeSummary, 0, batchRows)}
+}
+
+func (b *summaryBatch) empty() bool { return b == nil || len(b.rows) == 0 }
+func (b *summaryBatch) clear()      { b.rows = b.rows[:0] }
+
+// assignmentBatch holds rows of the report of assignments, and what their
+// pointers point at.
+type assignmentBatch struct {
+	rows []domain.Assignment
+	own  [batchRows]struct {
+		score                    domain.Points
+		started, completed, last time.Time
+	}
+}
+
+func newAssignmentBatch() *assignmentBatch {
+	return &assignmentBatch{rows: make([]domain.Assignment, 0, batchRows)}
+}
+
+func (b *assignmentBatch) empty() bool { return b == nil || len(b.rows) == 0 }
+func (b *assignmentBatch) clear()      { b.rows = b.rows[:0] }
+
+// assignmentReader turns what is scanned into rows of a batch without allocating
+// for each: the texts of a batch are gathered in one string.
+type assignmentReader struct {
+	dir   *directory
+	swap  func(*assignmentBatch) (*assignmentBatch, error)
+	batch *assignmentBatch
+	text  []byte
+	ends  [batchRows][4]int // of each row's texts, which follow one another
+
+	id, employee, course, percent, score, attempts int64
+	status                                         statusColumn
+	required                                       bool
+	assigned, deadline, started, completed, last   time.Time
+	externalID, personID, personName, personEmail  textColumn
+}
+
+// dest is in the order of assignmentReportSQL.
+func (r *assignmentReader) dest() []any {
+	r.externalID.to, r.personID.to, r.personName.to, r.personEmail.to = &r.text, &r.text, &r.text, &r.text
+	dest := []any{
+		&r.id, &r.externalID, &r.employee, &r.course, &r.status, &r.percent, &r.score, &r.attempts,
+		&r.required, &r.assigned, &r.deadline, &r.started, &r.completed, &r.last,
+	}
+	if !r.dir.complete {
+		dest = append(dest, &r.personID, &r.personName, &r.personEmail)
+	}
+	return dest
+}
+
+// read takes the rows that meet the conditions, and says how many there were.
+func (r *assignmentReader) read(ctx context.Context, c db.Conn, cond *conditions, limit string) (n int, err error) {
+	sql := assignmentReportSQL(cond, r.dir) + limit
+	err = each(ctx, c, sql, cond.args, r.dest(), func() error {
+		n++
+		err := r.take()
+		if err == nil && len(r.batch.rows) == batchRows {
+			err = r.finish()
+		}
+		return err
+	})
+	return n, err
+}
+
+// take makes a row of what was scanned; its texts follow with finish.
+func (r *assignmentReader) take() error {
+	i := len(r.batch.rows)
+	r.ends[i] = [4]int{r.externalID.end, r.personID.end, r.personName.end, r.personEmail.end}
+	if r.employee <= r.dir.last || r.dir.complete {
+		var err error
+		if r.text, r.ends[i], err = r.dir.person(r.text, r.employee); err != nil {
+			return err
+		}
+	}
+	course, ok := r.dir.courses[r.course]
+	if !ok {
+		return fmt.Errorf("assignment %d is of course %d, which is neither the platform's nor the company's", r.id, r.course)
+	}
+	own := &r.batch.own[i]
+	own.score, own.started, own.completed, own.last = domain.Points(r.score), r.started, r.completed, r.last
+	r.batch.rows = r.batch.rows[:i+1]
+	a := &r.batch.rows[i]
+	a.ID, a.EmployeeID, a.CourseID, a.CourseName = r.id, r.employee, r.course, course
+	a.Status, a.Percent, a.Attempts, a.IsRequired = r.status.value, domain.Points(r.percent), int(r.attempts), r.required
+	a.AssignedAt, a.Deadline, a.Score = r.assigned, r.deadline, nil
+	if own.score >= 0 {
+		a.Score = &own.score
+	}
+	a.StartedAt, a.CompletedAt, a.LastActivityAt = present(&own.started), present(&own.completed), present(&own.last)
+	return nil
+}
+
+func present(t *time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return t
+}
+
+// finish gives the rows of the batch their texts and hands them on.
+func (r *assignmentReader) finish() (err error) {
+	text, start := string(r.text), 0
+	for i := range r.batch.rows {
+		a, ends := &r.batch.rows[i], &r.ends[i]
+		a.ExternalID, a.EmployeeExternalID = text[start:ends[0]], text[ends[0]:ends[1]]
+		a.EmployeeName, a.EmployeeEmail = text[ends[1]:ends[2]], text[ends[2]:ends[3]]
+		start = ends[3]
+	}
+	r.text = r.text[:0]
+	r.batch, err = r.swap(r.batch)
+	return err
+}
+
+// textColumn appends what it is given to one text, as either driver gives it.
+type textColumn struct {
+	to  *[]byte
+	end int
+}
+
+// ScanBytes is pgx's way to hand a text over without a copy.
+func (t *textColumn) ScanBytes(v []byte) error {
+	*t.to = append(*t.to, v...)
+	t.end = len(*t.to)
+	return nil
+}
+
+// Scan is database/sql's.
+func (t *textColumn) Scan(v any) error {
+	s, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("a text is stored as %T", v)
+	}
+	*t.to = append(*t.to, s...)
+	t.end = len(*t.to)
+	return nil
+}
+
+// statusColumn finds the status that is meant: there are few, and many rows.
+type statusColumn struct{ value domain.Status }
+
+// ScanBytes is pgx's way to hand a text over without a copy.
+func (s *statusColumn) ScanBytes(v []byte) error {
+	for _, status := range domain.Statuses {
+		if string(v) == string(status) {
+			s.value = status
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no status %q", v)
+}
+
+// Scan is database/sql's.
+func (s *statusColumn) Scan(v any) error {
+	text, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("a status is stored as %T", v)
+	}
+	s.value = domain.Status(text)
+	return nil
+}

@@ -1,0 +1,147 @@
+package storetest_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
+)
+
+func TestProvisionRaces(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newFirm(t, s)
+		var same, rival, back tally
+		race(32, func(int) {
+			_, status, err := f.provision("E1", "e1@x.test")
+			same.add(string(status), err)
+		})
+		equal(t, "32 times one externalId", same.counts, map[string]int{"created": 1, "found": 31})
+		race(16, func(i int) {
+			_, status, err := f.provision(fmt.Sprintf("R%d", i), "rival@x.test")
+			rival.add(string(status), err)
+		})
+		equal(t, "16 externalIds of one email", rival.counts, map[string]int{"created": 1, "email_taken": 15})
+		f.offboard("E1")
+		race(16, func(int) {
+			_, status, err := f.provision("E9", "e1@x.test")
+			back.add(string(status), err)
+		})
+		equal(t, "16 times someone who comes back", back.counts, map[string]int{"linked": 1, "found": 15})
+		equal(t, "employees", number(t, s, `SELECT count(*) FROM employees`), 2)
+		equal(t, "accounts", number(t, s, `SELECT count(*) FROM accounts`), 2)
+		equal(t, "events of E1", mentions(f.events(), " E"), []string{"employee.joined E1", "employee.removed E1", "employee.joined E9"})
+		equal(t, "entries", len(f.audit()), 4)
+	})
+}
+
+func TestActiveRaces(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newFirm(t, s)
+		f.hire("E1")
+		for range 5 {
+			for _, active := range []bool{false, true} {
+				var got tally
+				race(8, func(int) {
+					out, err := f.patch("E1", domain.EmployeePatch{Active: &active})
+					got.add(fmt.Sprint(out.Offboarded), err)
+				})
+				equal(t, fmt.Sprintf("8 times active %v", active), got.counts, map[string]int{fmt.Sprint(!active): 8})
+			}
+		}
+		equal(t, "events", len(f.events()), 1+2*5)
+	})
+}
+
+// storm runs every act against each of n employees at once, and answers with
+// what the acts answered.
+func (f firm) storm(n int, acts ...func(externalID string) error) map[string]int {
+	var got tally
+	for i := range n {
+		id := fmt.Sprintf("S%d", i)
+		f.hire(id)
+		race(len(acts), func(k int) { got.add("ok", acts[k](id)) })
+	}
+	return got.counts
+}
+
+// wantOnly holds that no act failed in a way that its caller could not expect.
+func wantOnly(t *testing.T, got map[string]int, allowed ...domain.Code) {
+	t.Helper()
+	for what, n := range got {
+		fine := what == "ok"
+		for _, code := range allowed {
+			fine = fine || what == string(code)
+		}
+		if !fine {
+			t.Errorf("%d times: %s", n, what)
+		}
+	}
+}
+
+func TestOffboardAgainstAssign(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newFirm(t, s)
+		exam := f.exam()
+		assign := func(suffix string) func(id string) error {
+			return func(id string) error {
+				_, err := f.try(domain.NewAssignment{ExternalID: id + suffix, EmployeeExternalID: id, CourseID: exam})
+				return err
+			}
+		}
+		offboard := func(id string) error {
+			_, err := f.patch(id, domain.EmployeePatch{Active: ptr(false)})
+			return err
+		}
+		got := f.storm(25, assign("a"), offboard, assign("b"), assign("c"))
+		wantOnly(t, got, domain.CodeEmployeeOffboarded)
+		equal(t, "offboarded", number(t, s, `SELECT count(*) FROM employees WHERE left_at IS NOT NULL`), 25)
+		equal(t, "live assignments of former employees", number(t, s, `SELECT count(*) FROM assignments WHERE revoked_at IS NULL`), 0)
+		equal(t, "assignments and their events", number(t, s, `SELECT count(*) FROM events WHERE kind = 'assignment.created'`),
+			number(t, s, `SELECT count(*) FROM assignments`))
+	})
+}
+
+// Whatever else is on its way for a person, after an erasure nothing is left.
+func TestEraseAgainstEverything(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newFirm(t, s)
+		exam := f.exam()
+		late := ago(s, time.Hour)
+		patch := func(id string) error {
+			_, err := f.patch(id, domain.EmployeePatch{Name: ptr("Other " + id), Tags: ptr([]string{"tag-" + id}), Email: ptr("other-" + address(id))})
+			return err
+		}
+		assign := func(id string) error {
+			_, err := f.try(domain.NewAssignment{ExternalID: "late-" + id, EmployeeExternalID: id, CourseID: exam, Deadline: &late})
+			return err
+		}
+		learn := func(id string) error {
+			list, err := s.Assignments(t.Context(), f.c.Company.ID, domain.AssignmentFilter{EmployeeExternalID: id}, domain.Page{Number: 1, Limit: 10})
+			for _, a := range list.Items {
+				f.report(domain.Activity{ID: "act-" + a.ExternalID, AssignmentID: a.ID, Type: domain.ActivityAttemptFinished, Score: ptr(domain.Points(90_00))})
+			}
+			return err
+		}
+		sweep := func(string) error { _, err := s.MarkOverdue(t.Context(), 10); return err }
+		erase := func(id string) error {
+			if _, err := f.try(domain.NewAssignment{ExternalID: "first-" + id, EmployeeExternalID: id, CourseID: exam}); err != nil {
+				return err
+			}
+			return f.erase(id)
+		}
+		got := f.storm(40, erase, patch, assign, learn, sweep, learn, patch, learn)
+		wantOnly(t, got, domain.CodeEmployeeNotFound)
+		left := mentions(dump(t, s), "name of s", "other s", "tag-s", "@x.test", "late-s", "first-s", "act-")
+		equal(t, "traces of the erased", left, []string{})
+		wantNoTrace(t, s, "name of s", "other s", "tag-s", "@x.test", "late-s", "first-s", "act-")
+		equal(t, "employees", number(t, s, `SELECT count(*) FROM employees`), 0)
+		equal(t, "accounts", number(t, s, `SELECT count(*) FROM accounts`), 0)
+	})
+}

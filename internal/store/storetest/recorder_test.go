@@ -1,0 +1,105 @@
+package storetest_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/coursebridge/coursebridge/internal/store"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// recorder is an engine that notes every statement that goes through it.
+type recorder struct {
+	db.Engine
+	mu    sync.Mutex
+	items []db.Item
+}
+
+// recorded gives a second store on the engine of s, with its recorder.
+func recorded(s *store.Store) (*store.Store, *recorder) {
+	r := &recorder{Engine: s.Engine()}
+	return store.New(r), r
+}
+
+// during gives the statements that fn sends.
+func (r *recorder) during(t *testing.T, fn func() error) []db.Item {
+	t.Helper()
+	r.mu.Lock()
+	r.items = nil
+	r.mu.Unlock()
+	if err := fn(); err != nil {
+		t.Fatal(err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.items
+}
+
+func (r *recorder) note(items ...db.Item) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, it := range items {
+		it.Args = slices.Clone(it.Args) // an engine may turn them into its own values
+		r.items = append(r.items, it)
+	}
+}
+
+func (r *recorder) Write(ctx context.Context, fn func(db.Tx) error) error {
+	return r.Engine.Write(ctx, func(tx db.Tx) error { return fn(&recordedTx{Tx: tx, to: r}) })
+}
+
+func (r *recorder) Read(ctx context.Context, fn func(db.Conn) error) error {
+	return r.Engine.Read(ctx, func(c db.Conn) error { return fn(&recordedConn{Conn: c, to: r}) })
+}
+
+func (r *recorder) Snapshot(ctx context.Context, fn func(db.Conn) error) error {
+	return r.Engine.Snapshot(ctx, func(c db.Conn) error { return fn(&recordedConn{Conn: c, to: r}) })
+}
+
+type recordedConn struct {
+	db.Conn
+	to *recorder
+}
+
+func (c *recordedConn) Exec(ctx context.Context, sql string, args ...any) (int64, error) {
+	c.to.note(db.Item{SQL: sql, Args: args})
+	return c.Conn.Exec(ctx, sql, args...)
+}
+
+func (c *recordedConn) Query(ctx context.Context, sql string, args ...any) (db.Rows, error) {
+	c.to.note(db.Item{SQL: sql, Args: args})
+	return c.Conn.Query(ctx, sql, args...)
+}
+
+func (c *recordedConn) Send(ctx context.Context, b *db.Batch) error {
+	if b != nil {
+		c.to.note(b.Items...)
+	}
+	return c.Conn.Send(ctx, b)
+}
+
+type recordedTx struct {
+	db.Tx
+	to *recorder
+}
+
+func (t *recordedTx) Exec(ctx context.Context, sql string, args ...any) (int64, error) {
+	return (&recordedConn{t.Tx, t.to}).Exec(ctx, sql, args...)
+}
+
+func (t *recordedTx) Query(ctx context.Context, sql string, args ...any) (db.Rows, error) {
+	return (&recordedConn{t.Tx, t.to}).Query(ctx, sql, args...)
+}
+
+func (t *recordedTx) Send(ctx context.Context, b *db.Batch) error {
+	return (&recordedConn{t.Tx, t.to}).Send(ctx, b)
+}
+
+func (t *recordedTx) Last(b *db.Batch) {
+	if b != nil {
+		t.to.note(b.Items...)
+	}
+	t.Tx.Last(b)
+}

@@ -1,0 +1,198 @@
+package store
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strconv"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+const tokenColumns = `t.company_id, t.id, t.name, t.last_four, t.scopes, t.allowed, t.created_by, t.created_at, t.expires_at,
+	t.revoked_at, t.last_used_at, t.last_used_ip, ` + companyColumns
+
+func scanToken(r db.Rows, t *domain.Token) error {
+	var scopes, allowed string
+	dest := append([]any{
+		&t.CompanyID, &t.ID, &t.Name, &t.LastFour, &scopes, &allowed, &t.CreatedBy, &t.CreatedAt, &t.ExpiresAt,
+		&t.RevokedAt, &t.LastUsedAt, &t.LastUsedIP,
+	}, companyDest(&t.Company)...)
+	if err := r.Scan(dest...); err != nil {
+		return err
+	}
+	var err error
+	if t.Scopes, err = decodeList[domain.Scope](scopes); err != nil {
+		return err
+	}
+	ranges, err := decodeList[string](allowed)
+	if err != nil {
+		return err
+	}
+	t.Allowed, err = domain.ParsePrefixes(ranges)
+	return err
+}
+
+func encodePrefixes(in []netip.Prefix) string {
+	out := make([]string, len(in))
+	for i, p := range in {
+		out[i] = p.String()
+	}
+	return encodeList(out)
+}
+
+func tokenEntry(t domain.Token, by domain.Actor, action, detail string) domain.AuditEntry {
+	return domain.AuditEntry{
+		CompanyID: t.CompanyID, Actor: by, Action: action, RecordKind: "token", RecordID: strconv.FormatInt(t.ID, 10), Detail: detail,
+	}
+}
+
+// CreateToken stores a new token. Codes: company_not_found.
+func (s *Store) CreateToken(ctx context.Context, c domain.Caller, n domain.NewToken, sealed domain.Sealed) (domain.Token, error) {
+	out := domain.Token{
+		CompanyID: c.Company.ID, Name: n.Name, LastFour: sealed.LastFour, Scopes: n.Scopes, Allowed: n.Allowed,
+		CreatedBy: c.Actor.Label, ExpiresAt: n.ExpiresAt,
+	}
+	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
+		found := false
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error { found = true; return r.Scan(companyDest(&out.Company)...) },
+			`SELECT `+companyColumns+` FROM companies c WHERE c.id = $1`, c.Company.ID)
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		if !found {
+			return domain.ErrCompanyNotFound(c.Company.ID)
+		}
+		out.CreatedAt = tx.Now()
+		b = &db.Batch{}
+		b.Query(func(r db.Rows) error { return r.Scan(&out.ID) },
+			`INSERT INTO tokens (company_id, name, hash, last_four, scopes, allowed, created_by, created_at, expires_at, last_used_ip)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, '') RETURNING id`,
+			out.CompanyID, out.Name, sealed.Hash[:], out.LastFour, encodeList(out.Scopes), encodePrefixes(out.Allowed),
+			out.CreatedBy, out.CreatedAt, out.ExpiresAt)
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		b = &db.Batch{}
+		box.audit(b, tx.Now(), tokenEntry(out, c.Actor, "token.created", out.Name))
+		bumpTokens(b)
+		tx.Last(b)
+		return nil
+	})
+	return out, err
+}
+
+// Tokens lists tokens, the newest first.
+func (s *Store) Tokens(ctx context.Context, f domain.TokenFilter, p domain.Page) (domain.Slice[domain.Token], error) {
+	out := domain.Slice[domain.Token]{Items: []domain.Token{}}
+	where := &conditions{}
+	where.add("1 = 1")
+	if f.CompanyID != 0 {
+		where.add("t.company_id = ?", f.CompanyID)
+	}
+	if f.LiveAt != nil {
+		where.add("t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > ?)", *f.LiveAt)
+	}
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error { return r.Scan(&out.Total) }, `SELECT count(*) FROM tokens t`+where.where(), where.args...)
+	where = where.clone()
+	if p.After != nil {
+		where.add("t.id < ?", p.After.ID)
+	}
+	text := `SELECT ` + tokenColumns + ` FROM tokens t JOIN companies c ON c.id = t.company_id` +
+		where.where() + ` ORDER BY t.id DESC` + where.limit(p)
+	b.Query(func(r db.Rows) error {
+		var t domain.Token
+		err := scanToken(r, &t)
+		out.Items = append(out.Items, t)
+		return err
+	}, text, where.args...)
+	if err := s.read(ctx, b); err != nil {
+		return out, err
+	}
+	out.Items, out.More = cut(out.Items, p.Limit)
+	return out, nil
+}
+
+// findToken queues the look for a company's token, any company's for 0.
+func findToken(b *db.Batch, company, id int64, suffix string, into *domain.Token, found *bool) {
+	b.Query(func(r db.Rows) error { *found = true; return scanToken(r, into) },
+		`SELECT `+tokenColumns+` FROM tokens t JOIN companies c ON c.id = t.company_id
+		WHERE t.id = $1 AND (t.company_id = $2 OR $2 = 0)`+suffix, id, company)
+}
+
+// Token gives one token of a company, of any company for 0. Codes: not_found.
+func (s *Store) Token(ctx context.Context, company, id int64) (domain.Token, error) {
+	var out domain.Token
+	found := false
+	b := &db.Batch{}
+	findToken(b, company, id, "", &out, &found)
+	if err := s.read(ctx, b); err != nil {
+		return out, err
+	}
+	if !found {
+		return out, domain.ErrTokenNotFound
+	}
+	return out, nil
+}
+
+// ChangeToken renames a token or changes where it may be used from. Codes: not_found.
+func (s *Store) ChangeToken(ctx context.Context, c domain.Caller, id int64, change domain.TokenChange) (domain.Token, error) {
+	return s.editToken(ctx, c, id, func(t *domain.Token, _ db.Tx) []domain.AuditEntry {
+		var entries []domain.AuditEntry
+		if change.Name != nil && *change.Name != t.Name {
+			t.Name = *change.Name
+			entries = append(entries, tokenEntry(*t, c.Actor, "token.renamed", t.Name))
+		}
+		if change.Allowed != nil && !slices.Equal(*change.Allowed, t.Allowed) {
+			t.Allowed = *change.Allowed
+			entries = append(entries, tokenEntry(*t, c.Actor, "token.restricted", strconv.Itoa(len(t.Allowed))+" allowed addresses."))
+		}
+		return entries
+	})
+}
+
+// RevokeToken ends a token for good; again it changes nothing. Codes: not_found.
+func (s *Store) RevokeToken(ctx context.Context, c domain.Caller, id int64) (domain.Token, error) {
+	return s.editToken(ctx, c, id, func(t *domain.Token, tx db.Tx) []domain.AuditEntry {
+		if t.RevokedAt != nil {
+			return nil
+		}
+		now := tx.Now()
+		t.RevokedAt = &now
+		return []domain.AuditEntry{tokenEntry(*t, c.Actor, "token.revoked", t.Name)}
+	})
+}
+
+// editToken lets edit change the locked token; without an entry nothing did.
+func (s *Store) editToken(ctx context.Context, c domain.Caller, id int64, edit func(*domain.Token, db.Tx) []domain.AuditEntry) (domain.Token, error) {
+	var out domain.Token
+	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
+		found := false
+		out = domain.Token{}
+		b := &db.Batch{}
+		findToken(b, c.Company.ID, id, s.db.ForUpdate("t"), &out, &found)
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		if !found {
+			return domain.ErrTokenNotFound
+		}
+		entries := edit(&out, tx)
+		if len(entries) == 0 {
+			return nil
+		}
+		b = &db.Batch{}
+		b.Exec(`UPDATE tokens SET name = $3, allowed = $4, revoked_at = $5 WHERE company_id = $1 AND id = $2`,
+			out.CompanyID, out.ID, out.Name, encodePrefixes(out.Allowed), out.RevokedAt)
+		for _, e := range entries {
+			box.audit(b, tx.Now(), e)
+		}
+		bumpTokens(b)
+		tx.Last(b)
+		return nil
+	})
+	return out, err
+}

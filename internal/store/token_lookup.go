@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// tokenVersion queues the read of the version of all tokens. Before a look for a
+// token it makes sure that what is found is at least as new as the version.
+func tokenVersion(b *db.Batch, into *int64) {
+	b.Query(func(r db.Rows) error { return r.Scan(into) }, `SELECT version FROM cache_versions WHERE name = 'tokens'`)
+}
+
+// TokenVersion gives the version of all tokens: it grows with every change.
+func (s *Store) TokenVersion(ctx context.Context) (int64, error) {
+	var version int64
+	b := &db.Batch{}
+	tokenVersion(b, &version)
+	return version, s.read(ctx, b)
+}
+
+// TokenByHash finds a token with its company.
+func (s *Store) TokenByHash(ctx context.Context, hash [sha256.Size]byte) (domain.Looked[domain.Token], error) {
+	var out domain.Looked[domain.Token]
+	b := &db.Batch{}
+	tokenVersion(b, &out.Version)
+	b.Query(func(r db.Rows) error { out.Found = true; return scanToken(r, &out.Token) },
+		`SELECT `+tokenColumns+` FROM tokens t JOIN companies c ON c.id = t.company_id WHERE t.hash = $1`, hash[:])
+	return out, s.read(ctx, b)
+}
+
+// NoteTokenUses stores when tokens were last used, in one statement.
+func (s *Store) NoteTokenUses(ctx context.Context, uses []domain.TokenUse) error {
+	if len(uses) == 0 {
+		return nil
+	}
+	companies, ids := make([]int64, len(uses)), make([]int64, len(uses))
+	at, addresses := make([]time.Time, len(uses)), make([]string, len(uses))
+	for i, u := range uses {
+		companies[i], ids[i], at[i], addresses[i] = u.CompanyID, u.TokenID, u.At, u.Address
+	}
+	rows, args := s.db.Rows(1, db.Column{Name: "company_id", Type: db.Int, Values: companies}, db.Column{Name: "id", Type: db.Int, Values: ids},
+		db.Column{Name: "at", Type: db.Time, Values: at}, db.Column{Name: "address", Type: db.Text, Values: addresses})
+	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
+		_, err := tx.Exec(ctx, `UPDATE tokens SET last_used_at = u.at, last_used_ip = u.address FROM `+rows+` u
+			WHERE tokens.company_id = u.company_id AND tokens.id = u.id
+			AND (tokens.last_used_at IS NULL OR tokens.last_used_at < u.at)`, args...)
+		return err
+	})
+}
+
+const platformTokenColumns = `p.id, p.name, p.last_four, p.created_at, p.revoked_at`
+
+func platformTokenDest(p *domain.PlatformToken) []any {
+	return []any{&p.ID, &p.Name, &p.LastFour, &p.CreatedAt, &p.RevokedAt}
+}
+
+// PlatformTokenByHash finds a token of the learning platform.
+func (s *Store) PlatformTokenByHash(ctx context.Context, hash [sha256.Size]byte) (domain.Looked[domain.PlatformToken], error) {
+	var out domain.Looked[domain.PlatformToken]
+	b := &db.Batch{}
+	tokenVersion(b, &out.Version)
+	b.Query(func(r db.Rows) error { out.Found = true; return r.Scan(platformTokenDest(&out.Token)...) },
+		`SELECT `+platformTokenColumns+` FROM platform_tokens p WHERE p.hash = $1`, hash[:])
+	return out, s.read(ctx, b)
+}
+
+// CreatePlatformToken stores a new token of the learning platform.
+func (s *Store) CreatePlatformToken(ctx context.Context, name string, sealed domain.Sealed) (domain.PlatformToken, error) {
+	out := domain.PlatformToken{Name: name, LastFour: sealed.LastFour}
+	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {
+		if err := tx.Send(ctx, &db.Batch{}); err != nil {
+			return err
+		}
+		out.CreatedAt = tx.Now()
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error { return r.Scan(&out.ID) },
+			`INSERT INTO platform_tokens (name, hash, last_four, created_at) VALUES ($1, $2, $3, $4) RETURNING id`,
+			name, sealed.Hash[:], sealed.LastFour, out.CreatedAt)
+		bumpTokens(b)
+		return tx.Send(ctx, b)
+	})
+	return out, err
+}
+
+// PlatformTokens lists the learning platform's tokens, the newest first.
+func (s *Store) PlatformTokens(ctx context.Context) ([]domain.PlatformToken, error) {
+	out := []domain.PlatformToken{}
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var p domain.PlatformToken
+		err := r.Scan(platformTokenDest(&p)...)
+		out = append(out, p)
+		return err
+	}, `SELECT `+platformTokenColumns+` FROM platform_tokens p ORDER BY p.id DESC`)
+	return out, s.read(ctx, b)
+}
+
+// RevokePlatformToken ends a token of the learning platform; again it changes
+// nothing. Codes: not_found.
+func (s *Store) RevokePlatformToken(ctx context.Context, id int64) (domain.PlatformToken, error) {
+	var out domain.PlatformToken
+	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {
+		found := false
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error { found = true; return r.Scan(platformTokenDest(&out)...) },
+			`SELECT `+platformTokenColumns+` FROM platform_tokens p WHERE p.id = $1`+s.db.ForUpdate("p"), id)
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		if !found {
+			return domain.ErrTokenNotFound
+		}
+		if out.RevokedAt != nil {
+			return nil
+		}
+		now := tx.Now()
+		out.RevokedAt = &now
+		b = &db.Batch{}
+		b.Exec(`UPDATE platform_tokens SET revoked_at = $2 WHERE id = $1`, id, now)
+		bumpTokens(b)
+		tx.Last(b)
+		return nil
+	})
+	return out, err
+}

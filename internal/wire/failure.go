@@ -1,0 +1,190 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-faster/jx"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// Failure is an error as the outside sees it. RetryAfter is in seconds, 0 when
+// trying again later is no remedy.
+type Failure struct {
+	Status     int
+	Code       domain.Code
+	Message    string
+	Fields     []domain.FieldError
+	RetryAfter int
+}
+
+// Challenge is the value of WWW-Authenticate on every 401.
+const Challenge = "Bearer"
+
+var statuses = map[domain.Code]int{
+	domain.CodeInvalid:            http.StatusBadRequest,
+	domain.CodeUnauthorized:       http.StatusUnauthorized,
+	domain.CodeInsufficientScope:  http.StatusForbidden,
+	domain.CodeCompanySuspended:   http.StatusForbidden,
+	domain.CodeAddressNotAllowed:  http.StatusForbidden,
+	domain.CodeWrongCompany:       http.StatusForbidden,
+	domain.CodeNotFound:           http.StatusNotFound,
+	domain.CodeEmployeeNotFound:   http.StatusNotFound,
+	domain.CodeEmployeeOffboarded: http.StatusNotFound,
+	domain.CodeCourseNotFound:     http.StatusNotFound,
+	domain.CodeCompanyNotFound:    http.StatusNotFound,
+	domain.CodeAssignmentNotFound: http.StatusNotFound,
+	domain.CodeAssignmentRevoked:  http.StatusNotFound,
+	domain.CodeMethodNotAllowed:   http.StatusMethodNotAllowed,
+	domain.CodeExternalIDTaken:    http.StatusConflict,
+	domain.CodeEmailTaken:         http.StatusConflict,
+	domain.CodeConflict:           http.StatusConflict,
+	domain.CodeTooLarge:           http.StatusRequestEntityTooLarge,
+	domain.CodeRateLimited:        http.StatusTooManyRequests,
+	domain.CodeTooManyReports:     http.StatusTooManyRequests,
+	domain.CodeUnavailable:        http.StatusServiceUnavailable,
+	domain.CodeInternal:           http.StatusInternalServerError,
+}
+
+// retries are the waits asked for when the error itself names none.
+var retries = map[domain.Code]int{
+	domain.CodeRateLimited:    1,
+	domain.CodeTooManyReports: 5,
+	domain.CodeUnavailable:    2,
+}
+
+// waiting is an error that knows how long it lasts.
+type waiting struct {
+	error
+	wait time.Duration
+}
+
+func (w waiting) Unwrap() error { return w.error }
+
+// RetryAfter attaches the wait after which the request would succeed.
+func RetryAfter(err error, wait time.Duration) error { return waiting{err, wait} }
+
+// Describe turns an error into what the outside may see, and leaves in info what
+// the log should.
+func Describe(info *Info, err error) Failure {
+	shown := public(err)
+	status, known := statuses[shown.Code]
+	if !known {
+		shown, status = &domain.Error{Code: domain.CodeInternal}, http.StatusInternalServerError
+	}
+	f := Failure{
+		Status: status, Code: shown.Code, Message: strings.ToValidUTF8(shown.Message, "\uFFFD"), Fields: shown.Fields,
+		RetryAfter: retries[shown.Code],
+	}
+	var w waiting
+	if errors.As(err, &w) {
+		f.RetryAfter = max(1, int((w.wait+time.Second-1)/time.Second))
+	}
+	if shown.Code == domain.CodeInternal {
+		f.Message = "Something unexpected failed. If it happens again, report the request id " + info.RequestID + "."
+		f.Fields = nil
+	}
+	info.Code = f.Code
+	if status >= http.StatusInternalServerError {
+		info.Err = err
+	}
+	return f
+}
+
+// public finds the part of an error that is safe to show.
+func public(err error) *domain.Error {
+	var shown *domain.Error
+	if errors.As(err, &shown) && shown.Code != domain.CodeInternal {
+		return shown
+	}
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return errTooLarge
+	// The client has left or a time limit ran out; neither says that anything is broken.
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return domain.Errorf(domain.CodeUnavailable, "The service is temporarily unavailable. Try again in %d seconds.", retries[domain.CodeUnavailable])
+	}
+	return &domain.Error{Code: domain.CodeInternal}
+}
+
+// WriteError answers with the error body.
+func WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	f := Describe(InfoFrom(r.Context()), err)
+	h := w.Header()
+	h.Set("Content-Type", "application/json; charset=utf-8")
+	h.Del("Content-Length")
+	h.Del("Content-Disposition")
+	if f.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", Challenge)
+	}
+	if f.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(f.RetryAfter))
+	}
+	w.WriteHeader(f.Status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(f.body())
+	}
+}
+
+func (f Failure) body() []byte {
+	var e jx.Encoder
+	e.Obj(func(e *jx.Encoder) {
+		e.Field("result", func(e *jx.Encoder) { e.Str("error") })
+		e.Field("message", func(e *jx.Encoder) { e.Str(f.Message) })
+		e.Field("code", func(e *jx.Encoder) { e.Str(string(f.Code)) })
+		if len(f.Fields) == 0 {
+			return
+		}
+		e.Field("fields", func(e *jx.Encoder) {
+			e.Arr(func(e *jx.Encoder) {
+				for _, field := range f.Fields {
+					e.Obj(func(e *jx.Encoder) {
+						e.Field("field", func(e *jx.Encoder) { e.Str(field.Field) })
+						e.Field("message", func(e *jx.Encoder) { e.Str(field.Message) })
+					})
+				}
+			})
+		})
+	})
+	return e.Bytes()
+}
+
+// ErrNoPath is the answer to a path that nothing stands behind.
+var ErrNoPath = domain.Errorf(domain.CodeNotFound, "There is no such path.")
+
+// NotFound answers that there is no such path.
+func NotFound(w http.ResponseWriter, r *http.Request) { WriteError(w, r, ErrNoPath) }
+
+// untrue are headers that generated code writes for OPTIONS: browsers of other
+// sites are not invited, and bodies are JSON.
+var untrue = []string{"Access-Control-Allow-Methods", "Access-Control-Allow-Headers", "Accept-Post", "Accept-Patch"}
+
+// NotAllowed answers that the path has other methods.
+func NotAllowed(w http.ResponseWriter, r *http.Request, allowed ...string) {
+	h := w.Header()
+	for _, name := range untrue {
+		h.Del(name)
+	}
+	list := strings.Join(allowed, ", ")
+	h.Set("Allow", list)
+	WriteError(w, r, domain.Errorf(domain.CodeMethodNotAllowed, "%s is not supported here. Use one of: %s.", r.Method, list))
+}
+
+// DescribeItem turns the error of one item of many into what the outside may see.
+// The answer as a whole is a success, so what is unexpected about an item must
+// reach the log from here.
+func DescribeItem(info *Info, err error) (domain.Code, string) {
+	var request Info
+	request.RequestID = info.RequestID
+	f := Describe(&request, err)
+	if request.Err != nil {
+		info.Err = request.Err
+	}
+	return f.Code, f.Message
+}

@@ -1,0 +1,138 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-faster/jx"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// article names a kind of JSON value in a sentence.
+func article(kind jx.Type) string {
+	switch kind {
+	case jx.Object:
+		return "an object"
+	case jx.Array:
+		return "an array"
+	case jx.String:
+		return "a string"
+	case jx.Number:
+		return "a number"
+	case jx.Bool:
+		return "a boolean"
+	}
+	return "null"
+}
+
+func want(raw jx.Raw, kind jx.Type) error {
+	if got := raw.Type(); got != kind {
+		return fmt.Errorf("must be %s, not %s", article(kind), article(got))
+	}
+	return nil
+}
+
+func text(raw jx.Raw) (string, error) {
+	if err := want(raw, jx.String); err != nil {
+		return "", err
+	}
+	return jx.DecodeBytes(raw).Str()
+}
+
+func boolean(raw jx.Raw) (bool, error) {
+	if err := want(raw, jx.Bool); err != nil {
+		return false, err
+	}
+	return jx.DecodeBytes(raw).Bool()
+}
+
+func instant(raw jx.Raw) (time.Time, error) {
+	s, err := text(raw)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return domain.ParseInstant(s)
+}
+
+func array(raw jx.Raw) ([]jx.Raw, error) {
+	if err := want(raw, jx.Array); err != nil {
+		return nil, err
+	}
+	items := []jx.Raw{}
+	err := jx.DecodeBytes(raw).Arr(func(d *jx.Decoder) error {
+		item, err := d.Raw()
+		items = append(items, item)
+		return err
+	})
+	return items, err
+}
+
+func points(raw jx.Raw) (domain.Points, error) {
+	if err := want(raw, jx.Number); err != nil {
+		return 0, err
+	}
+	// A number past the range of float64 comes back as infinity, which is out of range below.
+	f, _ := strconv.ParseFloat(number(raw), 64)
+	return domain.ParsePoints(f)
+}
+
+var errRange = errors.New("must be an integer from -9223372036854775808 to 9223372036854775807")
+
+// integer accepts every way to write a whole number: 1.0 and 1e2 are integers in
+// JSON Schema too, and there are languages whose only number is a float.
+func integer(raw jx.Raw) (int64, error) {
+	if raw.Type() != jx.Number {
+		return 0, fmt.Errorf("must be an integer, not %s", article(raw.Type()))
+	}
+	digits := number(raw)
+	if strings.ContainsAny(digits, ".eE") {
+		var ok bool
+		if digits, ok = whole(digits); !ok {
+			return 0, errors.New("must be an integer, without a fraction")
+		}
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		return 0, errRange
+	}
+	return n, nil
+}
+
+func number(raw jx.Raw) string { return strings.TrimSpace(string(raw)) }
+
+// whole writes a number that has a fraction or an exponent without them, exactly;
+// ok is false when it has a true fraction. What is too large for an int64 stays
+// too large: at most 19 digits are written out, however large the exponent.
+func whole(s string) (digits string, ok bool) {
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(s), "e")
+	mantissa, negative := strings.CutPrefix(mantissa, "-")
+	before, after, _ := strings.Cut(mantissa, ".")
+	digits = strings.TrimLeft(before+after, "0")
+	if digits == "" {
+		return "0", true
+	}
+	shift := 0
+	if exponent != "" {
+		var err error
+		if shift, err = strconv.Atoi(exponent); err != nil {
+			shift = 1 << 30 // past any int64
+			if strings.HasPrefix(exponent, "-") {
+				return "", false
+			}
+		}
+	}
+	trimmed := strings.TrimRight(digits, "0")
+	shift += len(digits) - len(trimmed) - len(after)
+	if shift < 0 {
+		return "", false
+	}
+	digits = trimmed + strings.Repeat("0", min(shift, 19))
+	if negative {
+		digits = "-" + digits
+	}
+	return digits, true
+}

@@ -1,0 +1,11 @@
+// What the pages do beyond links and forms. Every page works without it.
+import "htmx.org";
+import "./busy.js";
+import "./copy.js";
+import "./dialog.js";
+import "./filter.js";
+import "./live.js";
+import "./theme.js";
+import "./time.js";
+import "./tip.js";
+import "./toast.js";
