@@ -1,0 +1,125 @@
+// Package apptest starts the whole program in the test's process, on a free port
+// and a database of its own. It is for tests only.
+package apptest
+
+import (
+	"context"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/app"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
+)
+
+// Program is the running program.
+type Program struct {
+	*app.App
+	URL      string // http://127.0.0.1:port
+	Database string
+	Log      *Log
+}
+
+// Options changes how the program is started; nil fields stay as they are.
+type Options struct {
+	Database string // a new SQLite file when empty
+	Serve    func(*app.ServeConfig)
+	Config   func(*app.Config)
+}
+
+// Each starts the program once per engine.
+func Each(t *testing.T, o Options, fn func(t *testing.T, p *Program)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		o := o
+		o.Database = storetest.SQLite(t)
+		fn(t, Start(t, o))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		o := o
+		if o.Database = storetest.Postgres(t); o.Database != "" {
+			fn(t, Start(t, o))
+		}
+	})
+}
+
+// Start runs the program until the test ends, with settings that suit tests: no
+// rate limit, quick retries, webhooks to this machine.
+func Start(tb testing.TB, o Options) *Program {
+	tb.Helper()
+	if o.Database == "" {
+		o.Database = storetest.SQLite(tb)
+	}
+	log := &Log{}
+	config := app.Config{Database: o.Database, Version: "test", LogTo: log, LogLevel: "info", LogFormat: "json"}
+	if o.Config != nil {
+		o.Config(&config)
+	}
+	a, err := app.Open(tb.Context(), config)
+	if err != nil {
+		tb.Fatalf("open the program: %v", err)
+	}
+	serve := app.ServeConfig{
+		Listen: "127.0.0.1:0",
+		Webhooks: app.WebhookConfig{
+			AllowPrivate: true, AllowHTTP: true, RetryDelays: "100ms,100ms,100ms,100ms,100ms", Timeout: 5 * time.Second, Retention: 30 * 24 * time.Hour,
+		},
+		ReportLimit: 4, ReportTimeout: time.Minute,
+	}
+	if o.Serve != nil {
+		o.Serve(&serve)
+	}
+	p := &Program{App: a, Database: o.Database, Log: log}
+	p.run(tb, serve)
+	return p
+}
+
+func (p *Program) run(tb testing.TB, serve app.ServeConfig) {
+	tb.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(tb.Context()))
+	ready, done := make(chan string, 1), make(chan error, 1)
+	serve.Ready = func(address string) { ready <- address }
+	go func() { done <- p.Serve(ctx, serve) }()
+	tb.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			tb.Errorf("stop the program: %v", err)
+		}
+		if err := p.Close(); err != nil {
+			tb.Errorf("close the program: %v", err)
+		}
+	})
+	select {
+	case address := <-ready:
+		p.URL = "http://" + address
+	case err := <-done:
+		done <- err
+		tb.Fatalf("start the program: %v", err)
+	case <-time.After(30 * time.Second):
+		tb.Fatal("the program is not ready after 30 s")
+	}
+}
+
+// Log collects what the program logs.
+type Log struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+var _ io.Writer = (*Log)(nil)
+
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
