@@ -122,7 +122,9 @@ func (f *fake) AssignmentByExternalID(ctx context.Context, c domain.Caller, exte
 	return f.given, f.note(ctx, c, externalID)
 }
 
-func (f *fake) Revoke(ctx context.Context, c domain.Caller, id int64) error { return f.note(ctx, c, id) }
+func (f *fake) Revoke(ctx context.Context, c domain.Caller, id int64) error {
+	return f.note(ctx, c, id)
+}
 
 func (f *fake) Now() time.Time { return now }
 

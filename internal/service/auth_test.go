@@ -135,8 +135,319 @@ func TestAuthenticateAsksOnce(t *testing.T) {
 	})
 }
 
-// elsewhere is another process on the same database.
-func elsewhere(t *testing.T, s *store.Store) office {
+// inTwoOffices runs a test on every engine with two processes on one database.
+func inTwoOffices(t *testing.T, fn func(o, elsewhere office)) {
 	t.Helper()
-	return newOffice(t, storetest.Reopen(t, s))
+	for engine, open := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			if address := open(t); address != "" {
+				fn(newOffice(t, storetest.Open(t, address)), newOffice(t, storetest.Open(t, address)))
+			}
+		})
+	}
+}
+
+func TestChangesElsewhereAreSeen(t *testing.T) {
+	t.Parallel()
+	inTwoOffices(t, func(o, elsewhere office) {
+		ctx := o.t.Context()
+		acme, _ := o.company("anna@x.test")
+		token, secret := o.token(acme)
+		_, platform, err := o.tokens.CreatePlatformToken(ctx, "LMS")
+		must(o.t, "create", err)
+		background(o.t, o.tokens.Run)
+		authenticate := func() error {
+			_, err := o.tokens.Authenticate(ctx, secret, nowhere)
+			return err
+		}
+		must(o.t, "authenticate", authenticate())
+
+		_, err = elsewhere.companies.Suspend(ctx, operator, acme.ID)
+		must(o.t, "suspend", err)
+		within(o.t, time.Second, "suspension", func() bool { return errors.Is(authenticate(), domain.ErrCompanySuspended) })
+		_, err = elsewhere.companies.Resume(ctx, operator, acme.ID)
+		must(o.t, "resume", err)
+		within(o.t, time.Second, "resumption", func() bool { return authenticate() == nil })
+		name := "Acme Ltd"
+		_, err = elsewhere.companies.UpdateSettings(ctx, elsewhere.caller(acme), domain.CompanySettings{Name: &name})
+		must(o.t, "rename", err)
+		within(o.t, time.Second, "settings", func() bool {
+			got, err := o.tokens.Authenticate(ctx, secret, nowhere)
+			return err == nil && got.Company.Name == name
+		})
+		_, err = elsewhere.tokens.Revoke(ctx, elsewhere.caller(acme), token.ID)
+		must(o.t, "revoke", err)
+		within(o.t, time.Second, "revocation", func() bool { return errors.Is(authenticate(), domain.ErrUnauthorized) })
+
+		gone, err := o.tokens.AuthenticatePlatform(ctx, platform)
+		must(o.t, "authenticate the platform", err)
+		_, err = elsewhere.tokens.RevokePlatformToken(ctx, gone.ID)
+		must(o.t, "revoke", err)
+		within(o.t, time.Second, "revocation of the platform's", func() bool {
+			_, err := o.tokens.AuthenticatePlatform(ctx, platform)
+			return errors.Is(err, domain.ErrUnauthorized)
+		})
+	})
+}
+
+// Requests that go on while a token is revoked elsewhere: none that begins a
+// second after it gets through.
+func TestRevokeAgainstAuthenticate(t *testing.T) {
+	t.Parallel()
+	inTwoOffices(t, func(o, elsewhere office) {
+		acme, _ := o.company("anna@x.test")
+		token, secret := o.token(acme)
+		background(o.t, o.tokens.Run)
+		var revoked atomic.Int64 // when it was committed
+		var all sync.WaitGroup
+		began := make(chan struct{}, 4)
+		for range 4 {
+			all.Go(func() {
+				began <- struct{}{}
+				for {
+					at := time.Now()
+					_, err := o.tokens.Authenticate(o.t.Context(), secret, nowhere)
+					end := revoked.Load()
+					switch {
+					case err == nil && end != 0 && at.UnixNano() > end+int64(time.Second):
+						o.t.Error("let in more than a second after the revocation")
+						return
+					case errors.Is(err, domain.ErrUnauthorized):
+						return
+					case err != nil:
+						o.t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		for range 4 {
+			<-began
+		}
+		_, err := elsewhere.tokens.Revoke(o.t.Context(), elsewhere.caller(acme), token.ID)
+		must(o.t, "revoke", err)
+		revoked.Store(time.Now().UnixNano())
+		all.Wait()
+	})
+}
+
+// A look that read the token before its revocation and comes back after it must
+// not put the token into memory.
+func TestLateLookIsNotKept(t *testing.T) {
+	t.Parallel()
+	inTwoOffices(t, func(o, elsewhere office) {
+		ctx := o.t.Context()
+		acme, _ := o.company("anna@x.test")
+		token, secret := o.token(acme)
+		_, other := o.token(acme)
+		read, release := make(chan struct{}), make(chan struct{})
+		var first sync.Once
+		s := &counted{Store: o.store, looked: func() {
+			first.Do(func() {
+				close(read)
+				<-release
+			})
+		}}
+		tokens := service.NewTokens(s, service.TokenOptions{})
+		late := make(chan error)
+		go func() {
+			_, err := tokens.Authenticate(ctx, secret, nowhere)
+			late <- err
+		}()
+		<-read
+		_, err := elsewhere.tokens.Revoke(ctx, elsewhere.caller(acme), token.ID)
+		must(o.t, "revoke", err)
+		_, err = tokens.Authenticate(ctx, other, nowhere) // brings the new version into memory
+		must(o.t, "authenticate", err)
+		close(release)
+		must(o.t, "the late one, which began before", <-late)
+		_, err = tokens.Authenticate(ctx, secret, nowhere)
+		wantErr(o.t, "right after", err, domain.ErrUnauthorized)
+	})
+}
+
+// Even when nothing else has told of the revocation, a look that took long is
+// not trusted.
+func TestSlowLookIsNotTrusted(t *testing.T) {
+	t.Parallel()
+	inTwoOffices(t, func(o, elsewhere office) {
+		ctx := o.t.Context()
+		acme, _ := o.company("anna@x.test")
+		token, secret := o.token(acme)
+		now := time.Now()
+		slow := true
+		s := &counted{Store: o.store}
+		s.looked = func() {
+			if slow {
+				slow = false
+				_, err := elsewhere.tokens.Revoke(ctx, elsewhere.caller(acme), token.ID)
+				must(o.t, "revoke", err)
+				now = now.Add(time.Second)
+			}
+		}
+		tokens := service.NewTokens(s, service.TokenOptions{Now: func() time.Time { return now }})
+		_, err := tokens.Authenticate(ctx, secret, nowhere)
+		must(o.t, "the slow one, which began before", err)
+		_, err = tokens.Authenticate(ctx, secret, nowhere)
+		wantErr(o.t, "a second later", err, domain.ErrUnauthorized)
+	})
+}
+
+func TestDatabaseGone(t *testing.T) {
+	t.Parallel()
+	inOffice(t, func(o office) {
+		acme, _ := o.company("anna@x.test")
+		_, secret := o.token(acme)
+		now := time.Now()
+		s := &counted{Store: o.store}
+		tokens := service.NewTokens(s, service.TokenOptions{Now: func() time.Time { return now }})
+		_, err := tokens.Authenticate(o.t.Context(), secret, nowhere)
+		must(o.t, "authenticate", err)
+		s.broken.Store(true)
+		now = now.Add(500 * time.Millisecond)
+		_, err = tokens.Authenticate(o.t.Context(), secret, nowhere)
+		must(o.t, "half a second without the database", err)
+		now = now.Add(500 * time.Millisecond)
+		_, err = tokens.Authenticate(o.t.Context(), secret, nowhere)
+		wantErr(o.t, "a second without it", err, errBroken)
+		s.broken.Store(false)
+		_, err = tokens.Authenticate(o.t.Context(), secret, nowhere)
+		must(o.t, "when it is back", err)
+	})
+}
+
+// A database that lost its latest changes, as after a failover, must not keep
+// tokens out of memory for ever.
+func TestVersionGoesBack(t *testing.T) {
+	t.Parallel()
+	inOffice(t, func(o office) {
+		acme, _ := o.company("anna@x.test")
+		_, secret := o.token(acme)
+		s := &counted{Store: o.store}
+		tokens := service.NewTokens(s, service.TokenOptions{Poll: time.Millisecond})
+		background(o.t, tokens.Run)
+		_, err := tokens.Authenticate(o.t.Context(), secret, nowhere)
+		must(o.t, "authenticate", err)
+		o.exec(`UPDATE cache_versions SET version = 1 WHERE name = 'tokens'`)
+		within(o.t, 5*time.Second, "tokens in memory again", func() bool {
+			before := s.looks.Load()
+			for range 3 {
+				_, err := tokens.Authenticate(o.t.Context(), secret, nowhere)
+				must(o.t, "authenticate", err)
+			}
+			return s.looks.Load() == before
+		})
+	})
+}
+
+// In a bubble of its own, time passes only while everything rests.
+func TestWatcherRests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &counted{Store: storetest.Open(t, storetest.SQLite(t))}
+		o := newOffice(t, s.Store)
+		acme, _ := o.company("anna@x.test")
+		_, secret := o.token(acme)
+		tokens := service.NewTokens(s, service.TokenOptions{})
+		done := make(chan struct{})
+		go func() {
+			tokens.Run(context.Background())
+			close(done)
+		}()
+		time.Sleep(time.Hour)
+		if n := s.polls.Load(); n != 0 {
+			t.Errorf("%d polls without a token in memory", n)
+		}
+		_, err := tokens.Authenticate(t.Context(), secret, here.Address)
+		must(t, "authenticate", err)
+		time.Sleep(30 * time.Second)
+		if n := s.polls.Load(); n < 95 || n > 100 {
+			t.Errorf("%d polls in 30 seconds, want one per 300 ms", n)
+		}
+		if n := s.flushes.Load(); n != 1 {
+			t.Errorf("one use was written %d times", n)
+		}
+		_, err = tokens.Authenticate(t.Context(), secret, here.Address)
+		if err != nil || s.looks.Load() != 1 {
+			t.Errorf("looked %d times while it was watched, %v", s.looks.Load(), err)
+		}
+		time.Sleep(90 * time.Second)
+		before := s.polls.Load()
+		time.Sleep(time.Hour)
+		if n := s.polls.Load(); n != before {
+			t.Errorf("%d polls for a token that nobody uses", n-before)
+		}
+		_, err = tokens.Authenticate(t.Context(), secret, here.Address)
+		if err != nil || s.looks.Load() != 2 {
+			t.Errorf("looked %d times after it was dropped, %v", s.looks.Load(), err)
+		}
+		must(t, "close", tokens.Close())
+		<-done
+		must(t, "close again", tokens.Close())
+		tokens.Run(context.Background())
+	})
+}
+
+func TestLastUse(t *testing.T) {
+	t.Parallel()
+	inOffice(t, func(o office) {
+		ctx := o.t.Context()
+		acme, _ := o.company("anna@x.test")
+		token, secret := o.token(acme)
+		unused, _ := o.token(acme)
+		now := domain.Instant(time.Now())
+		s := &counted{Store: o.store}
+		tokens := service.NewTokens(s, service.TokenOptions{Now: func() time.Time { return now }})
+		use := func(addr string) {
+			_, err := tokens.Authenticate(ctx, secret, netip.MustParseAddr(addr))
+			must(o.t, "authenticate", err)
+		}
+		use("198.51.100.1")
+		now = now.Add(100 * time.Millisecond)
+		use("198.51.100.2")
+		// A change elsewhere empties the memory; the use is still known.
+		o.exec(`UPDATE cache_versions SET version = version + 1 WHERE name = 'tokens'`)
+		now = now.Add(time.Second)
+		_, err := tokens.Authenticate(ctx, domain.MintToken(), nowhere)
+		wantErr(o.t, "unknown", err, domain.ErrUnauthorized)
+
+		s.broken.Store(true)
+		wantErr(o.t, "flush without the database", tokens.Close(), errBroken)
+		s.broken.Store(false)
+		must(o.t, "close", tokens.Close())
+		got, err := o.tokens.Get(ctx, o.caller(acme), token.ID)
+		must(o.t, "get", err)
+		if got.LastUsedAt == nil || !got.LastUsedAt.Equal(now.Add(-time.Second)) || got.LastUsedIP != "198.51.100.2" {
+			o.t.Errorf("last use %v from %q, want %v", got.LastUsedAt, got.LastUsedIP, now.Add(-time.Second))
+		}
+		// Another replica's older use does not go over it.
+		must(o.t, "note", o.store.NoteTokenUses(ctx, []domain.TokenUse{{CompanyID: acme.ID, TokenID: token.ID, At: now.Add(-time.Hour), Address: "192.0.2.1"}}))
+		if got, err = o.tokens.Get(ctx, o.caller(acme), token.ID); err != nil || got.LastUsedIP != "198.51.100.2" {
+			o.t.Errorf("an older use was noted: %q, %v", got.LastUsedIP, err)
+		}
+		if got, err = o.tokens.Get(ctx, o.caller(acme), unused.ID); err != nil || got.LastUsedAt != nil {
+			o.t.Errorf("an unused token was used at %v, %v", got.LastUsedAt, err)
+		}
+	})
+}
+
+func BenchmarkAuthenticate(b *testing.B) {
+	s := storetest.Open(b, storetest.SQLite(b))
+	company, _, err := service.NewCompanies(s, 0).Create(b.Context(), operator, domain.NewCompany{Name: "Acme", AdminEmail: "anna@x.test"})
+	must(b, "create a company", err)
+	tokens := service.NewTokens(s, service.TokenOptions{})
+	go tokens.Run(context.Background())
+	b.Cleanup(func() { must(b, "close", tokens.Close()) })
+	_, secret, err := tokens.Create(b.Context(), domain.Caller{Company: company, Actor: operator}, domain.NewToken{Name: "HR"})
+	must(b, "create a token", err)
+	ctx := b.Context()
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := tokens.Authenticate(ctx, secret, here.Address); err != nil {
+				b.Error(err)
+			}
+		}
+	})
 }

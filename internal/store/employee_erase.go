@@ -54,7 +54,7 @@ func (s *Store) erase(ctx context.Context, tx db.Tx, box *outbox, c domain.Calle
 		if err := s.anonymise(ctx, tx, e); err != nil {
 			return err
 		}
-		scrubEvents(b, tx, e)
+		s.scrubEvents(b, tx, e)
 		b.Exec(`DELETE FROM activities WHERE assignment_id IN
 			(SELECT id FROM assignments WHERE company_id = $1 AND employee_id = $2)`, e.CompanyID, e.ID)
 		b.Exec(`DELETE FROM assignments WHERE company_id = $1 AND employee_id = $2`, e.CompanyID, e.ID)
@@ -103,12 +103,19 @@ func (s *Store) anonymise(ctx context.Context, tx db.Tx, e domain.Employee) erro
 }
 
 // scrubEvents empties what was stored of the person's events and of what
-// receivers answered to them. What was not sent yet can't be sent any more.
-func scrubEvents(b *db.Batch, tx db.Tx, e domain.Employee) {
-	const theirs = `(SELECT id FROM events WHERE company_id = $1 AND employee_id = $2 AND kind <> 'employee.removed')`
+// receivers answered to any of them. What was not sent yet can't be sent any
+// more. The deliveries are locked first: an outcome that is being recorded is
+// either seen here, or sees that its event was erased.
+func (s *Store) scrubEvents(b *db.Batch, tx db.Tx, e domain.Employee) {
+	const (
+		all    = `(SELECT id FROM events WHERE company_id = $1 AND employee_id = $2)`
+		theirs = `(SELECT id FROM events WHERE company_id = $1 AND employee_id = $2 AND kind <> 'employee.removed')`
+	)
+	b.Query(func(db.Rows) error { return nil }, `SELECT d.id FROM deliveries d
+		WHERE d.company_id = $1 AND d.event_id IN `+all+` ORDER BY d.id`+s.db.ForUpdate("d"), e.CompanyID, e.ID)
 	b.Exec(`UPDATE delivery_attempts SET response_headers = '[]', response_body = $3, error = ''
 		WHERE company_id = $1 AND delivery_id IN
-		(SELECT d.id FROM deliveries d WHERE d.company_id = $1 AND d.event_id IN `+theirs+`)`, e.CompanyID, e.ID, []byte{})
+		(SELECT d.id FROM deliveries d WHERE d.company_id = $1 AND d.event_id IN `+all+`)`, e.CompanyID, e.ID, []byte{})
 	b.Exec(`UPDATE deliveries SET state = 'failed', error_kind = 'erased', finished_at = $3
 		WHERE company_id = $1 AND state IN ('pending', 'held') AND event_id IN `+theirs, e.CompanyID, e.ID, tx.Now())
 	b.Exec(`UPDATE events SET body = $3, external_id = '', erased_at = $4

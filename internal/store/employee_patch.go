@@ -29,15 +29,26 @@ func (s *Store) PatchEmployee(ctx context.Context, c domain.Caller, externalID s
 			return nil
 		}
 		out.Employee = p.Apply(*found.former)
-		if err := s.checkEmailFree(ctx, tx, out.Employee); err != nil {
-			return err
-		}
-		if err := s.bringBack(ctx, tx, box, c, &out.Employee, "employee.brought_back"); err != nil {
-			return err
-		}
-		return s.replaceTags(ctx, tx, *found.former, out.Employee)
+		return s.patchFormer(ctx, tx, box, c, *found.former, &out.Employee)
 	})
 	return out, err
+}
+
+func (s *Store) patchFormer(ctx context.Context, tx db.Tx, box *outbox, c domain.Caller, before domain.Employee, after *domain.Employee) error {
+	if err := s.checkEmailFree(ctx, tx, *after); err != nil {
+		return err
+	}
+	if err := s.bringBack(ctx, tx, box, c, after, "employee.brought_back"); err != nil {
+		return err
+	}
+	if domain.FoldEmail(before.Email) != domain.FoldEmail(after.Email) {
+		b := &db.Batch{}
+		dropOrphanAccount(b, before.Email)
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+	}
+	return s.replaceTags(ctx, tx, before, *after)
 }
 
 type patchState struct{ live, former *domain.Employee }

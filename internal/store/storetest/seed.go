@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -23,4 +24,26 @@ func Company(tb testing.TB, s *store.Store, name string) domain.Caller {
 		tb.Fatalf("make a company: %v", err)
 	}
 	return domain.Caller{Company: c, Actor: domain.Actor{Kind: domain.ActorToken, ID: 1, Label: "test"}}
+}
+
+// Endpoint makes a webhook endpoint that wants every event, and gives its id.
+func Endpoint(tb testing.TB, s *store.Store, company int64) int64 {
+	tb.Helper()
+	kinds, err := json.Marshal(domain.EventKinds)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var id int64
+	err = s.Engine().Write(tb.Context(), func(tx db.Tx) error {
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error { return r.Scan(&id) },
+			`INSERT INTO endpoints (company_id, url, description, events, secret, created_at, created_by, disabled_reason, lease_owner, lease_until)
+			VALUES ($1, 'https://hooks.test/', '', $2, $3, $4, 'test', '', '', $4) RETURNING id`,
+			company, string(kinds), []byte("sealed"), s.Now())
+		return tx.Send(tb.Context(), b)
+	})
+	if err != nil {
+		tb.Fatalf("make an endpoint: %v", err)
+	}
+	return id
 }

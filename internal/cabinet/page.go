@@ -1,0 +1,213 @@
+package cabinet
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/service"
+	"github.com/coursebridge/coursebridge/internal/wire"
+)
+
+// Keys of the session's data. Nothing personal is kept in it.
+const (
+	keyCompany = "company"
+	keyPending = "pending" // whose password was right and whose code is awaited
+	keyNext    = "next"
+	keyFlash   = "flash"
+	keyProblem = "problem"
+)
+
+// page is one request: who asks, and what answers are made with.
+type page struct {
+	*Cabinet
+	w        http.ResponseWriter
+	r        *http.Request
+	identity service.Identity
+}
+
+// from is where the request came from.
+func (p *page) from() service.Origin {
+	info := wire.InfoFrom(p.r.Context())
+	return service.Origin{Address: info.Address, RequestID: info.RequestID}
+}
+
+// caller is the person and the company they work for now.
+func (p *page) caller() domain.Caller { return p.identity.Caller(p.from()) }
+
+// actor is the person.
+func (p *page) actor() domain.Actor { return p.identity.Actor(p.from()) }
+
+// sessionToken is the cookie's value: it names the session that stays when others end.
+func (p *page) sessionToken() string { return p.session.Token(p.r.Context()) }
+
+// id reads the number in the path. Codes: not_found.
+func (p *page) id() (int64, error) {
+	id, err := strconv.ParseInt(p.r.PathValue("id"), 10, 64)
+	if err != nil {
+		return 0, errNoPage
+	}
+	return id, nil
+}
+
+// field reads one value of the posted form.
+func (p *page) field(name string) string { return p.r.PostFormValue(name) }
+
+// checked says whether a box was ticked.
+func (p *page) checked(name string) bool { return p.r.PostFormValue(name) != "" }
+
+// fields reads all values of a name of the posted form.
+func (p *page) fields(name string) []string {
+	_ = p.r.ParseForm() // a form that can't be read has no values
+	return p.r.PostForm[name]
+}
+
+// query reads one value of the address.
+func (p *page) query(name string) string { return p.r.URL.Query().Get(name) }
+
+func (p *page) clock() view.Clock {
+	clock := view.Clock{Now: p.Now()}
+	if p.identity.Company.ID != 0 {
+		clock.Zone = p.identity.Company.Location()
+	}
+	return clock
+}
+
+func (p *page) bare() view.Bare {
+	return view.Bare{Clock: p.clock(), Theme: p.theme(), Path: p.here()}
+}
+
+// shell is what surrounds the pages of someone signed in. It takes the messages
+// that wait for the next page.
+func (p *page) shell() view.Shell {
+	who := p.identity.Administrator
+	return view.Shell{
+		Clock: p.clock(), Theme: p.theme(), Path: p.here(), Company: p.identity.Company.Name,
+		CanSwitch: len(p.identity.Companies) > 1, Person: view.Person{Name: who.Name, Email: who.Email}, Flashes: p.flashes(),
+	}
+}
+
+func (p *page) here() string { return p.r.URL.RequestURI() }
+
+const themeCookie = "cb_theme"
+
+func (p *page) theme() view.Theme {
+	cookie, err := p.r.Cookie(themeCookie)
+	if err != nil {
+		return view.ThemeSystem
+	}
+	switch t := view.Theme(cookie.Value); t {
+	case view.ThemeLight, view.ThemeDark:
+		return t
+	}
+	return view.ThemeSystem
+}
+
+func (p *page) flashes() []view.Flash {
+	var out []view.Flash
+	ctx := p.r.Context()
+	if text := p.session.PopString(ctx, keyFlash); text != "" {
+		out = append(out, view.Flash{Kind: view.FlashDone, Text: text})
+	}
+	if text := p.session.PopString(ctx, keyProblem); text != "" {
+		out = append(out, view.Flash{Kind: view.FlashProblem, Text: text})
+	}
+	return out
+}
+
+// done says on the next page what was done, and leads there.
+func (p *page) done(text, path string) error {
+	p.session.Put(p.r.Context(), keyFlash, text)
+	return p.redirect(path)
+}
+
+// refused says on the next page what did not work, and leads there.
+func (p *page) refused(text, path string) error {
+	p.session.Put(p.r.Context(), keyProblem, text)
+	return p.redirect(path)
+}
+
+func (p *page) redirect(path string) error {
+	http.Redirect(p.w, p.r, path, http.StatusSeeOther)
+	return nil
+}
+
+// toSignIn leads to the sign-in page, and back here afterwards where that makes sense.
+func (p *page) toSignIn() error {
+	path := view.PathSignIn
+	if p.r.Method == http.MethodGet && p.here() != view.PathOverview {
+		path += "?next=" + url.QueryEscape(p.here())
+	}
+	return p.redirect(path)
+}
+
+// local gives an address of the cabinet, the overview for anything else: a link
+// must not lead people away.
+func local(path string) string {
+	u, err := url.Parse(path)
+	if err != nil || u.IsAbs() || u.Host != "" || strings.Contains(path, "\\") ||
+		path != view.PathOverview && !strings.HasPrefix(path, view.PathOverview+"/") && !strings.HasPrefix(path, view.PathOverview+"?") {
+		return view.PathOverview
+	}
+	return path
+}
+
+// show answers with a page.
+func (p *page) show(c templ.Component) error {
+	p.render(http.StatusOK, c)
+	return nil
+}
+
+// again answers with the form once more, with what was typed and what is wrong.
+func (p *page) again(c templ.Component) error {
+	p.render(http.StatusUnprocessableEntity, c)
+	return nil
+}
+
+func (p *page) render(status int, c templ.Component) {
+	p.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	p.w.WriteHeader(status)
+	if err := c.Render(p.r.Context(), p.w); err != nil {
+		wire.InfoFrom(p.r.Context()).Err = err
+	}
+}
+
+// invalid gives the errors beside the fields; ok is false for any other failure.
+func invalid(err error) (view.Errors, bool) {
+	e, ok := asError(err)
+	if !ok {
+		return nil, false
+	}
+	switch e.Code {
+	case domain.CodeInvalid, domain.CodeConflict, domain.CodeUnauthorized, domain.CodeRateLimited, domain.CodeEmailTaken:
+	default:
+		return nil, false
+	}
+	out := view.Errors{}
+	for _, f := range e.Fields {
+		if out[f.Field] == "" {
+			out[f.Field] = sentence(f.Message)
+		}
+	}
+	if len(out) == 0 {
+		out[""] = e.Message
+	}
+	return out, true
+}
+
+// sentence begins a field's message with a capital and ends it with a full stop.
+func sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	s = strings.ToUpper(s[:1]) + s[1:]
+	if !strings.HasSuffix(s, ".") {
+		s += "."
+	}
+	return s
+}

@@ -1,0 +1,142 @@
+package cabinet
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// pathFirstPassword is where a person without a password chooses one.
+const pathFirstPassword = view.PathPassword
+
+func asError(err error) (*domain.Error, bool) {
+	var e *domain.Error
+	ok := errors.As(err, &e)
+	return e, ok
+}
+
+func (c *Cabinet) signInPages(open register) {
+	open("GET "+view.PathSignIn, signInForm)
+	open("POST "+view.PathSignIn, signIn)
+	open("GET "+view.PathSignInCode, codeForm)
+	open("POST "+view.PathSignInCode, enterCode)
+	open("GET /cabinet/enter/{token}", enterForm)
+	open("POST /cabinet/enter/{token}", enter)
+	open("POST "+view.PathSignOut, signOut)
+	open("GET "+view.PathSignedOut, func(p *page) error { return p.show(view.SignedOutPage(p.bare())) })
+	open("POST "+view.PathTheme, setTheme)
+}
+
+func signInForm(p *page) error {
+	if p.Sessions.AdministratorID(p.r.Context()) != 0 {
+		return p.redirect(local(p.query("next")))
+	}
+	return p.show(view.SignInPage(p.bare(), view.SignIn{Next: local(p.query("next"))}))
+}
+
+func signIn(p *page) error {
+	ctx, email, next := p.r.Context(), p.field("email"), local(p.field("next"))
+	in, err := p.SignIn.Password(ctx, email, p.field("password"), p.from())
+	if problem, ok := signInProblem(err); ok {
+		return p.again(view.SignInPage(p.bare(), view.SignIn{Email: email, Next: next, Problem: problem, RetryAt: retryAt(err, p.Now())}))
+	}
+	if err != nil {
+		return err
+	}
+	if in.NeedsCode {
+		if err := p.session.RenewToken(ctx); err != nil {
+			return err
+		}
+		p.session.Put(ctx, keyPending, in.Administrator.ID)
+		p.session.Put(ctx, keyNext, next)
+		return p.redirect(view.PathSignInCode)
+	}
+	if err := p.bind(in.Administrator.ID); err != nil {
+		return err
+	}
+	return p.redirect(next)
+}
+
+// bind makes the session the person's, under a new token.
+func (p *page) bind(administrator int64) error {
+	if err := p.session.RenewToken(p.r.Context()); err != nil {
+		return err
+	}
+	p.session.Remove(p.r.Context(), keyPending)
+	p.session.Put(p.r.Context(), keyCompany, int64(0))
+	p.Sessions.Bind(p.r.Context(), administrator)
+	return nil
+}
+
+// signInProblem gives the sentence for a refused sign-in.
+func signInProblem(err error) (string, bool) {
+	e, ok := asError(err)
+	if !ok || e.Code != domain.CodeUnauthorized && e.Code != domain.CodeRateLimited {
+		return "", false
+	}
+	return e.Message, true
+}
+
+// retryAt is when a throttled person may try again, nil when they may at once.
+func retryAt(err error, now time.Time) *time.Time {
+	var waits interface{ RetryAfter() time.Duration }
+	if !errors.As(err, &waits) {
+		return nil
+	}
+	at := now.Add(waits.RetryAfter())
+	return &at
+}
+
+func codeForm(p *page) error {
+	if p.session.GetInt64(p.r.Context(), keyPending) == 0 {
+		return p.redirect(view.PathSignIn)
+	}
+	return p.show(view.SecondFactorPage(p.bare(), view.SecondFactor{Recovery: p.query("recovery") != ""}))
+}
+
+func enterCode(p *page) error {
+	ctx := p.r.Context()
+	administrator := p.session.GetInt64(ctx, keyPending)
+	if administrator == 0 {
+		return p.redirect(view.PathSignIn)
+	}
+	_, err := p.SignIn.Code(ctx, administrator, p.field("code"), p.from())
+	if problem, ok := signInProblem(err); ok {
+		return p.again(view.SecondFactorPage(p.bare(), view.SecondFactor{
+			Problem: problem, RetryAt: retryAt(err, p.Now()), Recovery: p.query("recovery") != "",
+		}))
+	}
+	if err != nil {
+		return err
+	}
+	next := local(p.session.PopString(ctx, keyNext))
+	if err := p.bind(administrator); err != nil {
+		return err
+	}
+	return p.redirect(next)
+}
+
+func signOut(p *page) error {
+	if err := p.session.Destroy(p.r.Context()); err != nil {
+		return err
+	}
+	return p.redirect(view.PathSignedOut)
+}
+
+const themeLifetime = 365 * 24 * time.Hour
+
+func setTheme(p *page) error {
+	value := p.field("theme")
+	cookie := &http.Cookie{
+		Name: themeCookie, Value: value, Path: "/", MaxAge: int(themeLifetime.Seconds()), HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, Secure: p.session.Cookie.Secure,
+	}
+	if t := view.Theme(value); t != view.ThemeLight && t != view.ThemeDark {
+		cookie.Value, cookie.MaxAge = "", -1
+	}
+	http.SetCookie(p.w, cookie)
+	return p.redirect(local(p.field("next")))
+}

@@ -1,0 +1,212 @@
+package delivery
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+const shortLease = 200 * time.Millisecond
+
+func TestLeaseOfADeadReplicaIsTakenOver(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		to := newHookReceiver(t, nil)
+		r := newRig(t, s, func(c *DispatcherConfig) { c.Lease = shortLease }).start()
+		e := r.hook(to.URL)
+		asks := []domain.LaneAsk{{Key: e.Key(), Limit: 1}}
+		lanes, err := s.ClaimEndpoints(t.Context(), "dead", shortLease, asks)
+		if err != nil || lanes[0].Owner != "dead" {
+			t.Fatalf("lanes %+v, %v", lanes, err)
+		}
+		r.hire("e", 1)
+		receive(t, to.arrivals)
+		if late := s.Now().Sub(lanes[0].Until); late < 0 {
+			t.Errorf("sent %s before the lease ran out", -late)
+		}
+	})
+}
+
+func TestReplicaKilledMidFlight(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		to := newHookReceiver(t, nil)
+		release := make(chan struct{})
+		to.answer = func(_ http.ResponseWriter, n int) {
+			if n <= slowStart {
+				<-release
+			}
+		}
+		t.Cleanup(func() { close(release) })
+		r := newRig(t, s, func(c *DispatcherConfig) { c.Lease, c.Poll = shortLease, 50*time.Millisecond })
+		r.hook(to.URL)
+		const n = 20
+		r.hire("e", n)
+		if err := r.d.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		begun := map[string]bool{}
+		for range slowStart {
+			begun[receive(t, to.arrivals).id()] = true
+		}
+		r.d.endWork() // as kill -9 would: nothing is recorded, no lease given up
+		<-r.d.done
+		r.d.beside.Wait()
+
+		heir := r.twin()
+		if s.Engine().Name() == "sqlite" { // where no other process can be, a start takes over at once
+			heir = r.twin(func(c *DispatcherConfig) { c.Poll = time.Hour })
+		}
+		heir.start()
+		seen := map[string]bool{}
+		for len(seen) < n {
+			seen[receive(t, to.arrivals).id()] = true
+		}
+		for id := range begun {
+			if !seen[id] {
+				t.Errorf("delivery %s was lost", id)
+			}
+		}
+	})
+}
+
+func TestTwoReplicasShareTheWork(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		to := newHookReceiver(t, nil)
+		a := newRig(t, s)
+		b := a.twin()
+		// Changes are committed beside either of the two.
+		next := false
+		s.OnDeliveries(func(keys []domain.EndpointKey) {
+			if next = !next; next {
+				a.d.Wake(keys)
+			} else {
+				b.d.Wake(keys)
+			}
+		})
+		a.start()
+		b.start()
+		for range 4 {
+			a.hook(to.URL)
+		}
+		const n = 50
+		a.hire("e", n)
+		seen := map[string]int{}
+		for range 4 * n {
+			seen[receive(t, to.arrivals).id()]++
+		}
+		a.recorded(4 * n)
+		if len(seen) != 4*n {
+			t.Errorf("%d different deliveries arrived, want %d", len(seen), 4*n)
+		}
+		page, err := s.Deliveries(t.Context(), a.c.Company.ID, domain.DeliveryFilter{State: domain.DeliveryDelivered}, nil, 500)
+		if err != nil || len(page.Items) != 4*n {
+			t.Errorf("%d are delivered, %v; want %d", len(page.Items), err, 4*n)
+		}
+	})
+}
+
+func TestReplicaTellsTheOneThatHoldsTheLease(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		to := newHookReceiver(t, nil)
+		a := newRig(t, s, func(c *DispatcherConfig) { c.Lease = time.Hour }).start()
+		b := a.twin().start()
+		a.hook(to.URL)
+		a.hire("a", 1)
+		receive(t, to.arrivals)
+		s.OnDeliveries(b.d.Wake)
+		for _, name := range []string{"b", "c"} { // the second time it knows whom to tell
+			a.hire(name, 1)
+			receive(t, to.arrivals)
+		}
+	})
+}
+
+func TestReplicaThatStopsHandsOver(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		to := newHookReceiver(t, nil)
+		release := make(chan struct{})
+		to.answer = func(_ http.ResponseWriter, n int) {
+			if n == 1 {
+				<-release
+			}
+		}
+		a := newRig(t, s, func(c *DispatcherConfig) { c.Lease, c.Limits.PerEndpoint = time.Hour, 1 }).start()
+		b := a.twin().start()
+		a.hook(to.URL)
+		a.hire("e", 3)
+		first := receive(t, to.arrivals)
+
+		s.OnDeliveries(b.d.Wake)
+		a.hire("f", 1) // b comes to know that a holds the lease
+
+		stopped := make(chan error, 1)
+		go func() { stopped <- a.d.Stop(context.Background()) }()
+		<-a.d.stop
+		close(release)
+		if err := receive(t, stopped); err != nil {
+			t.Fatal(err)
+		}
+		if d := a.delivery(first.id()); d.State != domain.DeliveryDelivered {
+			t.Errorf("what was under way is %s", d.State)
+		}
+		for range 3 {
+			if got := receive(t, to.arrivals); got.id() == first.id() {
+				t.Error("what was under way was sent twice")
+			}
+		}
+	})
+}
+
+func TestStopCutsShortWithoutCounting(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		to := newHookReceiver(t, nil)
+		to.answer = hang(t)
+		r := newRig(t, s).start()
+		e := r.hook(to.URL)
+		r.hire("e", 1)
+		got := receive(t, to.arrivals)
+		r.stop()
+		r.stop()
+		d := r.delivery(got.id())
+		if d.State != domain.DeliveryPending || d.Attempts != 0 || len(d.Tries) != 0 {
+			t.Errorf("after the stop: %+v", d)
+		}
+		lanes, err := s.ClaimEndpoints(t.Context(), "next", time.Minute, []domain.LaneAsk{{Key: e.Key(), Limit: 1}})
+		if err != nil || lanes[0].Owner != "next" || len(lanes[0].Due) != 1 {
+			t.Errorf("the next process gets %+v, %v", lanes, err)
+		}
+	})
+}
+
+func TestOldestDueIsWhatNobodyLooksAfter(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		to := newHookReceiver(t, nil)
+		to.answer = hang(t)
+		r := newRig(t, s)
+		r.hook(to.URL)
+		r.hire("e", 1)
+		time.Sleep(2 * time.Millisecond) // instants are kept in milliseconds
+		if age, err := r.d.OldestDue(t.Context()); err != nil || age <= 0 {
+			t.Errorf("before the start: %s, %v", age, err)
+		}
+		r.start()
+		receive(t, to.arrivals)
+		if age, err := r.d.OldestDue(t.Context()); err != nil || age != 0 {
+			t.Errorf("while it is being sent: %s, %v", age, err)
+		}
+	})
+}

@@ -1,0 +1,238 @@
+package publicapi_test
+
+import (
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/publicapi"
+)
+
+var anna = domain.Employee{
+	CompanyID: 12, ID: 5031, ExternalID: "HR-1042", Email: "anna@northwind.example", Name: "Anna Kowalska",
+	Role: domain.RoleEmployee, Tags: []string{"warehouse"}, JoinedAt: now,
+}
+
+const annaJSON = `{"id":5031,"externalId":"HR-1042","email":"anna@northwind.example","name":"Anna Kowalska",` +
+	`"role":"employee","tags":["warehouse"],"joinedAt":"2026-11-14T09:30:00+00:00"}`
+
+// body checks a success body byte by byte: it has exactly the fields of the
+// contract, in its order.
+func body(t *testing.T, rec *httptest.ResponseRecorder, data string) {
+	t.Helper()
+	want := `{"result":"success","data":` + data + `}`
+	if rec.Code != 200 || rec.Body.String() != want {
+		t.Errorf("got %d %s\nwant %s", rec.Code, rec.Body, want)
+	}
+	if got := rec.Header().Get("Content-Type"); got != "application/json; charset=utf-8" {
+		t.Errorf("Content-Type %s", got)
+	}
+}
+
+func TestProvision(t *testing.T) {
+	t.Parallel()
+	f := &fake{employee: anna, provision: domain.ProvisionLinked}
+	h := newAPI(t, f, publicapi.Options{})
+	rec := ask(h, allToken, "POST", "/employees/provision",
+		`{"externalId":" x","email":" A@b.c ","name":" Anna ","unknown":{"deep":[1,2]},"name":"Ann"}`)
+	body(t, rec, `{"id":5031,"externalId":"HR-1042","email":"anna@northwind.example","status":"linked"}`)
+	// Values go to the service as they are: the rules about them are the domain's.
+	want := []any{domain.Provision{ExternalID: " x", Email: " A@b.c ", Name: "Ann"}}
+	if diff := cmp.Diff(want, f.asked); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestProvisionRefuses(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	h := newAPI(t, f, publicapi.Options{})
+	for _, c := range []struct{ body, fields string }{
+		{``, ""},
+		{`null`, ""},
+		{`[]`, ""},
+		{`"x"`, ""},
+		{`{`, ""},
+		{`{"externalId":"a","email":"a@b.c","name":"A"} x`, ""},
+		{"{\"externalId\":\"a\",\"email\":\"a@b.c\",\"name\":\"\xff\"}", ""},
+		{`{"externalId":"a","email":"a@b.c","name":"\ud800"}`, ""},
+		{strings.Repeat(`{"a":`, 5000) + `1` + strings.Repeat(`}`, 5000), ""},
+		{`{}`, "externalId email name"},
+		{`{"externalId":null,"email":null,"name":null}`, "externalId email name"},
+		{`{"externalId":7,"email":[],"name":{}}`, "externalId email name"},
+		{`{"externalId":7,"email":"nobody","name":"A"}`, "externalId email"},
+		{`{"email":"a@b.c","name":"A\u0000"}`, "externalId name"},
+	} {
+		rec := ask(h, allToken, "POST", "/employees/provision", c.body)
+		if got := failureOf(t, rec); rec.Code != 400 || got.Code != "invalid_request" || got.fields() != c.fields {
+			t.Errorf("%.60s: %d %s", c.body, rec.Code, rec.Body)
+		}
+	}
+	if f.asked != nil {
+		t.Errorf("the service was asked for %v", f.asked)
+	}
+}
+
+func TestBodiesPastTheLimit(t *testing.T) {
+	t.Parallel()
+	h := newAPI(t, &fake{bulk: func([]domain.BulkItem) []domain.BulkResult { return nil }}, publicapi.Options{})
+	for _, c := range []struct{ method, path string }{
+		{"POST", "/employees/provision"}, {"PATCH", "/employees/a"}, {"POST", "/assignments"}, {"POST", "/assignments/bulk"},
+	} {
+		for name, body := range map[string]string{"one value": `{"a":"` + strings.Repeat("x", 1<<20) + `"}`, "blanks": strings.Repeat(" ", 1<<20+1)} {
+			rec := ask(h, allToken, c.method, c.path, body)
+			if got := failureOf(t, rec); rec.Code != 413 || got.Code != "payload_too_large" {
+				t.Errorf("%s %s with %s: %d %s", c.method, c.path, name, rec.Code, rec.Body)
+			}
+		}
+	}
+}
+
+func TestContentTypeDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	h := newAPI(t, &fake{}, publicapi.Options{})
+	for _, kind := range []string{"", "application/json", "text/plain", "application/x-www-form-urlencoded", ";;;", "multipart/form-data"} {
+		r := httptest.NewRequest("POST", "/api/v1/employees/provision", strings.NewReader(`{"externalId":"a","email":"a@b.c","name":"A"}`))
+		r.Header.Set("Authorization", "Bearer all")
+		if kind != "" {
+			r.Header.Set("Content-Type", kind)
+		}
+		rec := httptest.NewRecorder()
+		if h.ServeHTTP(rec, r); rec.Code != 200 {
+			t.Errorf("%q: %d %s", kind, rec.Code, rec.Body)
+		}
+	}
+}
+
+func TestGetEmployee(t *testing.T) {
+	t.Parallel()
+	f := &fake{employee: anna}
+	h := newAPI(t, f, publicapi.Options{})
+	withNone := strings.TrimSuffix(annaJSON, "}") + `,"assignments":[]}`
+	body(t, ask(h, allToken, "GET", "/employees/HR-1042", ""), withNone)
+	f.list.Items = []domain.Assignment{passed}
+	body(t, ask(h, allToken, "GET", "/employees/HR-1042", ""), strings.TrimSuffix(annaJSON, "}")+`,"assignments":[`+passedJSON+`]}`)
+	f.employee.Tags = nil
+	if rec := ask(h, allToken, "GET", "/employees/HR-1042", ""); !strings.Contains(rec.Body.String(), `"tags":[]`) {
+		t.Errorf("no tags: %s", rec.Body)
+	}
+}
+
+func TestUpdateEmployee(t *testing.T) {
+	t.Parallel()
+	ptr := func(s string) *string { return &s }
+	no := false
+	for _, c := range []struct {
+		body string
+		want domain.EmployeePatch
+	}{
+		{``, domain.EmployeePatch{}},
+		{" \n", domain.EmployeePatch{}},
+		{`{}`, domain.EmployeePatch{}},
+		{`{"unknown":1}`, domain.EmployeePatch{}},
+		{`{"name":"","tags":[],"email":"x","active":false}`, domain.EmployeePatch{Name: ptr(""), Tags: &[]string{}, Email: ptr("x"), Active: &no}},
+		{`{"tags":["b","a","b"]}`, domain.EmployeePatch{Tags: &[]string{"b", "a", "b"}}},
+	} {
+		f := &fake{patched: domain.EmployeePatched{Employee: anna}}
+		body(t, ask(newAPI(t, f, publicapi.Options{}), allToken, "PATCH", "/employees/HR-1042", c.body), annaJSON)
+		if diff := cmp.Diff([]any{"HR-1042", c.want}, f.asked); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", c.body, diff)
+		}
+	}
+	f := &fake{patched: domain.EmployeePatched{Offboarded: true}}
+	rec := ask(newAPI(t, f, publicapi.Options{}), allToken, "PATCH", "/employees/a%2Fb", `{"active":false}`)
+	body(t, rec, `{"externalId":"a/b","status":"offboarded"}`)
+}
+
+func TestUpdateEmployeeRefuses(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	h := newAPI(t, f, publicapi.Options{})
+	for body, fields := range map[string]string{
+		`null`:                  "",
+		`[]`:                    "",
+		`{"name":null}`:         "name",
+		`{"tags":null}`:         "tags",
+		`{"tags":"a"}`:          "tags",
+		`{"active":"no"}`:       "active",
+		`{"active":0}`:          "active",
+		`{"email":null}`:        "email",
+		`{"tags":["a",1,null]}`: "tags[1] tags[2]",
+		`{"name":7,"tags":{},"email":1,"active":1}`: "name tags email active",
+		`{"name":7,"email":"nobody"}`:               "name email",
+	} {
+		rec := ask(h, allToken, "PATCH", "/employees/a", body)
+		if got := failureOf(t, rec); rec.Code != 400 || got.fields() != fields {
+			t.Errorf("%s: %d %s", body, rec.Code, rec.Body)
+		}
+	}
+	if f.asked != nil {
+		t.Errorf("the service was asked for %v", f.asked)
+	}
+}
+
+func TestDeleteEmployee(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	h := newAPI(t, f, publicapi.Options{})
+	body(t, ask(h, allToken, "DELETE", "/employees/%D0%98", ""), `{"externalId":"И","status":"deleted"}`)
+	f.err = domain.ErrEmployeeNotFound
+	if rec := ask(h, allToken, "DELETE", "/employees/x", ""); rec.Code != 404 || failureOf(t, rec).Code != "employee_not_found" {
+		t.Errorf("%d %s", rec.Code, rec.Body)
+	}
+}
+
+func TestListEmployees(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	h := newAPI(t, f, publicapi.Options{})
+	rec := ask(h, allToken, "GET", "/employees", "")
+	body(t, rec, `{"items":[],"pagination":{"page":1,"limit":50,"total":0,"pages":0}}`)
+	if diff := cmp.Diff([]any{domain.EmployeeFilter{}, domain.Page{Number: 1, Limit: 50}}, f.asked); diff != "" || rec.Header().Get("Link") != "" {
+		t.Errorf("link %q, -want +got:\n%s", rec.Header().Get("Link"), diff)
+	}
+	rec = ask(h, allToken, "GET", "/employees?page=9223372036854775807&limit=500", "")
+	body(t, rec, `{"items":[],"pagination":{"page":9223372036854775807,"limit":500,"total":0,"pages":0}}`)
+}
+
+// Following the links must lead on, with the filters kept.
+func TestEmployeeLinks(t *testing.T) {
+	t.Parallel()
+	f := &fake{employees: domain.Slice[domain.Employee]{Items: []domain.Employee{anna}, Total: 3, More: true}}
+	h := newAPI(t, f, publicapi.Options{})
+	rec := ask(h, allToken, "GET", "/employees?limit=1&tag=night+shift&email=A%2Bb%40c.d&externalId=a%2Fb", "")
+	body(t, rec, `{"items":[`+annaJSON+`],"pagination":{"page":1,"limit":1,"total":3,"pages":3}}`)
+	filter := domain.EmployeeFilter{ExternalID: "a/b", Email: "A+b@c.d", Tag: "night shift"}
+	for page := 2; page < 4; page++ {
+		f.employees.More = page < 3
+		rec = ask(h, allToken, "GET", next(t, rec), "")
+		want := domain.Page{Number: page, Limit: 1, After: &domain.Cursor{ID: anna.ID, Page: page - 1}}
+		if diff := cmp.Diff([]any{filter, want}, f.asked); diff != "" {
+			t.Errorf("page %d: -want +got:\n%s", page, diff)
+		}
+		if !strings.Contains(rec.Body.String(), `"page":`+string(rune('0'+page))) {
+			t.Errorf("page %d: %s", page, rec.Body)
+		}
+	}
+	if link := rec.Header().Get("Link"); link != "" {
+		t.Errorf("the last page leads on: %s", link)
+	}
+}
+
+// next takes the path of the next page from the Link header.
+func next(t *testing.T, rec *httptest.ResponseRecorder) string {
+	t.Helper()
+	target, rest, found := strings.Cut(strings.TrimPrefix(rec.Header().Get("Link"), "<"), ">")
+	if !found || rest != `; rel="next"` {
+		t.Fatalf("Link %q", rec.Header().Get("Link"))
+	}
+	u, err := url.Parse(target)
+	if err != nil || u.IsAbs() || !strings.HasPrefix(u.Path, "/api/v1/") {
+		t.Fatal(target, err)
+	}
+	return strings.TrimPrefix(target, "/api/v1")
+}

@@ -1,0 +1,148 @@
+package storetest_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
+)
+
+// identifying is all that tells of the person that these tests erase.
+var identifying = []string{"quux", "zaphod", "galaxy", "arthur", "trillian"}
+
+// live gives a person a past in the company: other names and addresses, a leave,
+// assignments in every state, deliveries and what receivers answered to them.
+func (f firm) live(t *testing.T) (exam, course int64) {
+	t.Helper()
+	storetest.Endpoint(t, f.s, f.c.Company.ID)
+	exam, course = f.exam(), f.course(domain.Course{Name: "Course"})
+	must := func(what string, err error) {
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	_, _, err := f.s.Provision(t.Context(), f.c, domain.Provision{ExternalID: "QUUX-1", Email: "Zaphod@galaxy.test", Name: "Zaphod B"})
+	must("provision", err)
+	f.assign("quux-old", "QUUX-1", exam)
+	f.mustPatch("QUUX-1", domain.EmployeePatch{Tags: ptr([]string{"galaxy", "x"}), Email: ptr("arthur@galaxy.test"), Active: ptr(false)})
+	_, _, err = f.s.Provision(t.Context(), f.c, domain.Provision{ExternalID: "QUUX-2", Email: "Arthur@galaxy.test", Name: "Arthur D"})
+	must("provision again", err)
+	f.mustPatch("QUUX-2", domain.EmployeePatch{Email: ptr("Trillian@galaxy.test"), Name: ptr("Trillian"), Tags: ptr([]string{"quux", "galaxy"})})
+	passed, failed, begun := f.assign("quux-a", "QUUX-2", exam), f.assign("quux-b", "QUUX-2", exam), f.assign("quux-c", "QUUX-2", exam)
+	done := f.assign("quux-d", "QUUX-2", course)
+	when := time.Date(2026, 3, 31, 23, 59, 59, 0, time.UTC)
+	f.report(ended("quux-1", passed.ID, when, 92.5), ended("quux-2", failed.ID, when, 10), ended("quux-3", failed.ID, when, 20),
+		progress("quux-4", begun.ID, when, 40), progress("quux-5", done.ID, when, 100))
+	late := ago(f.s, time.Hour)
+	_, err = f.try(domain.NewAssignment{ExternalID: "quux-late", EmployeeExternalID: "QUUX-2", CourseID: exam, Deadline: &late})
+	must("assign", err)
+	_, err = f.s.MarkOverdue(t.Context(), 10)
+	must("sweep", err)
+	exec(t, f.s, `INSERT INTO delivery_attempts (company_id, delivery_id, number, url, started_at, duration_us, status_code, error_kind, error,
+			request_headers, response_headers, response_body, requested_by)
+		SELECT company_id, id, 1, 'https://hooks.test/', created_at, 1, 500, 'status', 'quux said no', '[]', '[{"name":"x","value":"zaphod"}]', $1, ''
+		FROM deliveries`, []byte("sorry trillian"))
+	return exam, course
+}
+
+func TestEraseLeavesNoTrace(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f, other := newFirm(t, s), newFirm(t, s)
+		// Pages of a file are split and joined as it grows: what moved must not stay behind.
+		f.hire(named("before%03d", 0, 40)...)
+		exam, course := f.live(t)
+		f.hire(named("after%03d", 0, 40)...)
+		if len(mentions(dump(t, s), identifying...)) < 20 {
+			t.Fatal("there is nothing to erase")
+		}
+		told := told{len(f.events()), len(f.audit())}
+		if err := f.erase("QUUX-2"); err != nil {
+			t.Fatal(err)
+		}
+		told.want(f, "erased", []string{"employee.removed QUUX-2"}, []string{"employee.deleted"})
+		equal(t, "what holds the externalId", texts(t, s, `SELECT kind || ' ' || external_id FROM events WHERE external_id LIKE 'QUUX%' ORDER BY id`),
+			[]string{"employee.removed QUUX-1", "employee.removed QUUX-2"})
+		exec(t, s, `DELETE FROM events WHERE kind = 'employee.removed'`)
+		equal(t, "traces", mentions(dump(t, s), identifying...), []string{})
+		if err := s.Engine().Erased(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		wantNoTrace(t, s, identifying...)
+		c := f.c.Company.ID
+		equal(t, "results", texts(t, s, `SELECT CAST(course_id AS TEXT) || ' ' || coalesce(CAST(score AS TEXT), '-') || ' ' || CAST(attempts AS TEXT) || ' ' ||
+			CASE WHEN passed THEN 'passed' ELSE 'not' END || ' ' || completed_month FROM anonymous_results WHERE company_id = $1 ORDER BY id`, c),
+			[]string{fmt.Sprintf("%d 9250 1 passed 2026-03", exam), fmt.Sprintf("%d 2000 2 not 2026-03", exam), fmt.Sprintf("%d 10000 1 passed 2026-03", course)})
+		f.wantErased(other)
+	})
+}
+
+// wantErased holds what the world says of someone who was erased.
+func (f firm) wantErased(other firm) {
+	f.t.Helper()
+	ctx, c := f.t.Context(), f.c.Company.ID
+	wantCode(f.t, "erase again", f.erase("QUUX-2"), domain.CodeEmployeeNotFound)
+	_, _, err := f.s.Employee(ctx, c, "QUUX-2")
+	wantCode(f.t, "the employee", err, domain.CodeEmployeeNotFound)
+	_, err = f.s.AssignmentByExternalID(ctx, c, "quux-a")
+	wantCode(f.t, "their assignment", err, domain.CodeAssignmentNotFound)
+	equal(f.t, "deliveries", texts(f.t, f.s, `SELECT DISTINCT d.state || ' ' || d.error_kind || ' ' || CASE WHEN d.finished_at IS NULL THEN 'open' ELSE 'finished' END
+		FROM deliveries d JOIN events e ON e.company_id = d.company_id AND e.id = d.event_id
+		WHERE d.company_id = $1 AND e.erased_at IS NOT NULL`, c), []string{"failed erased finished"})
+	equal(f.t, "deliveries of the others", number(f.t, f.s, `SELECT count(*) FROM deliveries WHERE company_id = $1 AND state = 'pending'
+		AND event_id IN (SELECT id FROM events WHERE company_id = $1 AND kind = 'employee.joined' AND erased_at IS NULL)`, c), 40)
+	if _, status, err := f.provision("QUUX-2", "trillian@galaxy.test"); status != domain.ProvisionCreated || err != nil {
+		f.t.Errorf("provisioned anew: %s, %v", status, err)
+	}
+	if _, status, err := other.provision("Q", "zaphod@galaxy.test"); status != domain.ProvisionCreated || err != nil {
+		f.t.Errorf("an address of old: %s, %v", status, err)
+	}
+}
+
+func TestEraseFormer(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f, other := newFirm(t, s), newFirm(t, s)
+		f.hire("E1", "E2")
+		other.hire("E1")
+		first := f.employee("E1")
+		f.assign("A1", "E1", f.exam())
+		f.offboard("E1")
+		if err := f.erase("E1"); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "events", f.events(), []string{
+			"employee.joined ", "employee.joined E2", "assignment.created ", "employee.removed E1", "employee.removed E1",
+		})
+		equal(t, "rows of the erased", number(t, s, `SELECT count(*) FROM employees WHERE company_id = $1`, f.c.Company.ID), 1)
+		wantCode(t, "again", f.erase("E1"), domain.CodeEmployeeNotFound)
+		equal(t, "in the other company", other.employee("E1").Email, "e1@x.test")
+		e, status, err := f.provision("E1", "e1@x.test")
+		if err != nil || status != domain.ProvisionLinked || e.ID == first.ID {
+			t.Errorf("provisioned anew, with an account elsewhere: %s as %d, was %d, %v", status, e.ID, first.ID, err)
+		}
+	})
+}
+
+// An externalId that was given to someone else: each person is erased for themselves.
+func TestEraseOneOfTwo(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newFirm(t, s)
+		f.join("E1", "anna")
+		f.offboard("E1")
+		f.join("E1", "bob")
+		if err := f.erase("E1"); err != nil {
+			t.Fatal(err)
+		}
+		left := dump(t, s)
+		if len(mentions(left, f.mail("bob"))) != 0 || len(mentions(left, f.mail("anna"))) == 0 {
+			t.Errorf("Bob is erased, Anna is not: %v", mentions(left, "@"))
+		}
+		_, _, err := s.Employee(t.Context(), f.c.Company.ID, "E1")
+		wantCode(t, "who is left", err, domain.CodeEmployeeOffboarded)
+	})
+}
