@@ -13,10 +13,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/coursebridge/coursebridge/internal/cabinet"
 	"github.com/coursebridge/coursebridge/internal/delivery"
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/platformapi"
 	"github.com/coursebridge/coursebridge/internal/publicapi"
+	"github.com/coursebridge/coursebridge/internal/secret"
 	"github.com/coursebridge/coursebridge/internal/server"
 	"github.com/coursebridge/coursebridge/internal/service"
 )
@@ -93,6 +95,8 @@ type parts struct {
 	server     *server.Server
 	dispatcher *delivery.Dispatcher
 	sender     *delivery.Sender
+	webhooks   *service.Webhooks
+	sessions   *service.Sessions
 }
 
 func (a *App) build(sc ServeConfig) (*parts, error) {
@@ -101,7 +105,7 @@ func (a *App) build(sc ServeConfig) (*parts, error) {
 	if err := server.RegisterDatabase(registry, a.databaseStats); err != nil {
 		return nil, fmt.Errorf("register database metrics: %w", err)
 	}
-	p := &parts{}
+	p := &parts{sessions: service.NewSessions(a.store)}
 	if err := a.buildDelivery(p, sc.Webhooks, registry); err != nil {
 		return nil, err
 	}
@@ -143,7 +147,7 @@ func (s apiService) Companies(ctx context.Context, p domain.Page) (domain.Slice[
 	return s.companies.List(ctx, p)
 }
 
-func (a *App) mounts(_ *parts, sc ServeConfig) ([]server.Mount, error) {
+func (a *App) mounts(p *parts, sc ServeConfig) ([]server.Mount, error) {
 	svc := apiService{Learning: a.learning, tokens: a.tokens, companies: a.companies}
 	var limiter publicapi.Limiter
 	if sc.RateLimit > 0 && sc.RateBurst > 0 {
@@ -157,12 +161,33 @@ func (a *App) mounts(_ *parts, sc ServeConfig) ([]server.Mount, error) {
 	if err != nil {
 		return nil, err
 	}
+	pages := a.cabinet(p)
 	return []server.Mount{
 		{Prefix: "/api/v1", Handler: public, API: true},
 		{Prefix: "/platform/v1", Handler: platform, API: true},
+		{Prefix: "/cabinet", Handler: pages},
+		{Prefix: "/docs", Handler: pages.Docs()},
 		{Prefix: "/", Handler: http.RedirectHandler("/cabinet", http.StatusFound)},
 	}, nil
 }
+
+func (a *App) cabinet(p *parts) *cabinet.Cabinet {
+	return cabinet.New(cabinet.Options{
+		SignIn:   service.NewSignIn(a.store, sealer{a.box}, service.SignInOptions{Now: a.store.Now}),
+		Sessions: p.sessions, Companies: a.companies, Administrators: a.administrators, Tokens: a.tokens,
+		Webhooks: p.webhooks, Audit: service.NewAudit(a.store),
+		PublicURL: func() string { return a.address(p.server.Addr().String()) },
+		Secure:    strings.HasPrefix(a.config.PublicURL, "https://"), Now: a.store.Now, Log: a.log,
+	})
+}
+
+// sealer seals second factors in the box that webhook secrets are in.
+type sealer struct{ box *secret.Box }
+
+const factorLabel = "second factor"
+
+func (s sealer) Seal(plain []byte) ([]byte, error)  { return s.box.Seal(factorLabel, plain), nil }
+func (s sealer) Open(sealed []byte) ([]byte, error) { return s.box.Open(factorLabel, sealed) }
 
 func (a *App) checks(p *parts, wc WebhookConfig) []server.Check {
 	return []server.Check{
@@ -191,6 +216,7 @@ func (a *App) buildDelivery(p *parts, wc WebhookConfig, registry *prometheus.Reg
 		return fmt.Errorf("register delivery metrics: %w", err)
 	}
 	p.sender = a.newSender(wc)
+	p.webhooks = service.NewWebhooks(a.store, delivery.NewProber(p.sender), a.box, service.WebhookOptions{Retention: wc.Retention, Log: a.log})
 	p.dispatcher = delivery.NewDispatcher(delivery.DispatcherConfig{
 		Queue: a.store, Bus: a.store.Engine(), Secrets: a.box, Sender: p.sender, Schedule: schedule, Metrics: metrics, Log: a.log,
 	})
@@ -218,6 +244,8 @@ func (a *App) start(ctx context.Context, p *parts) (stop func() error, err error
 	var wg sync.WaitGroup
 	wg.Go(func() { a.learning.Run(work, a.log) })
 	wg.Go(func() { a.tokens.Run(work) })
+	wg.Go(func() { p.webhooks.Run(work) })
+	wg.Go(func() { a.sweepSessions(work, p.sessions) })
 	return func() error {
 		grace, done := context.WithTimeout(context.Background(), stopGrace)
 		defer done()
@@ -227,6 +255,23 @@ func (a *App) start(ctx context.Context, p *parts) (stop func() error, err error
 		p.sender.Close()
 		return err
 	}, nil
+}
+
+const sessionSweep = 10 * time.Minute
+
+func (a *App) sweepSessions(ctx context.Context, sessions *service.Sessions) {
+	tick := time.NewTicker(sessionSweep)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := sessions.Sweep(ctx); err != nil && ctx.Err() == nil {
+				a.log.Warn("sweep sessions", "error", err)
+			}
+		}
+	}
 }
 
 // stopGrace is how long attempts under way may take when the program stops.

@@ -30,7 +30,8 @@ type Options struct {
 	Webhooks       *service.Webhooks
 	Audit          *service.Audit
 
-	PublicURL string // without a slash at the end
+	PublicURL func() string // where people reach the cabinet, without a slash at the end
+	Secure    bool          // they reach it by https
 	Now       func() time.Time
 	Log       *slog.Logger
 }
@@ -52,7 +53,7 @@ func New(o Options) *Cabinet {
 	c.session.Lifetime = sessionLifetime
 	c.session.Cookie = scs.SessionCookie{
 		Name: "cb_session", Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Persist: true,
-		Secure: strings.HasPrefix(o.PublicURL, "https://"),
+		Secure: o.Secure,
 	}
 	if c.session.Cookie.Secure {
 		c.session.Cookie.Name = "__Host-cb_session"

@@ -48,7 +48,11 @@ func (p *page) sessionToken() string { return p.session.Token(p.r.Context()) }
 
 // id reads the number in the path. Codes: not_found.
 func (p *page) id() (int64, error) {
-	id, err := strconv.ParseInt(p.r.PathValue("id"), 10, 64)
+	return parseID(p.r.PathValue("id"))
+}
+
+func parseID(text string) (int64, error) {
+	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return 0, errNoPage
 	}
@@ -175,6 +179,12 @@ func (p *page) render(status int, c templ.Component) {
 	if err := c.Render(p.r.Context(), p.w); err != nil {
 		wire.InfoFrom(p.r.Context()).Err = err
 	}
+}
+
+// abort breaks a download off, so that nobody takes a part for the whole.
+func (p *page) abort(err error) {
+	wire.InfoFrom(p.r.Context()).Err = err
+	panic(http.ErrAbortHandler)
 }
 
 // invalid gives the errors beside the fields; ok is false for any other failure.

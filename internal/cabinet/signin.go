@@ -41,7 +41,7 @@ func signIn(p *page) error {
 	ctx, email, next := p.r.Context(), p.field("email"), local(p.field("next"))
 	in, err := p.SignIn.Password(ctx, email, p.field("password"), p.from())
 	if problem, ok := signInProblem(err); ok {
-		return p.again(view.SignInPage(p.bare(), view.SignIn{Email: email, Next: next, Problem: problem, RetryAt: retryAt(err, p.Now())}))
+		return p.again(view.SignInPage(p.bare(), view.SignIn{Email: email, Next: next, Problem: problem, RetryAt: retryAt(err)}))
 	}
 	if err != nil {
 		return err
@@ -81,13 +81,12 @@ func signInProblem(err error) (string, bool) {
 }
 
 // retryAt is when a throttled person may try again, nil when they may at once.
-func retryAt(err error, now time.Time) *time.Time {
-	var waits interface{ RetryAfter() time.Duration }
-	if !errors.As(err, &waits) {
+func retryAt(err error) *time.Time {
+	var wait *domain.Throttled
+	if !errors.As(err, &wait) {
 		return nil
 	}
-	at := now.Add(waits.RetryAfter())
-	return &at
+	return &wait.Until
 }
 
 func codeForm(p *page) error {
@@ -106,7 +105,7 @@ func enterCode(p *page) error {
 	_, err := p.SignIn.Code(ctx, administrator, p.field("code"), p.from())
 	if problem, ok := signInProblem(err); ok {
 		return p.again(view.SecondFactorPage(p.bare(), view.SecondFactor{
-			Problem: problem, RetryAt: retryAt(err, p.Now()), Recovery: p.query("recovery") != "",
+			Problem: problem, RetryAt: retryAt(err), Recovery: p.query("recovery") != "",
 		}))
 	}
 	if err != nil {
@@ -138,5 +137,5 @@ func setTheme(p *page) error {
 		cookie.Value, cookie.MaxAge = "", -1
 	}
 	http.SetCookie(p.w, cookie)
-	return p.redirect(local(p.field("next")))
+	return p.redirect(local(p.field("back")))
 }

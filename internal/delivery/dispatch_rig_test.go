@@ -25,6 +25,14 @@ func (bare) Open(_ string, sealed []byte) ([]byte, error) { return sealed, nil }
 type watched struct {
 	*store.Store
 	recorded chan domain.DeliveryResult
+	replica  bool // it is not alone, whatever the engine
+}
+
+func (w *watched) ReclaimEndpoints(ctx context.Context) error {
+	if w.replica {
+		return nil
+	}
+	return w.Store.ReclaimEndpoints(ctx)
 }
 
 func (w *watched) RecordResults(ctx context.Context, results []domain.DeliveryResult) (domain.Recorded, error) {
@@ -83,12 +91,16 @@ func (r *rig) stop() {
 	}
 }
 
-// twin is a second dispatcher on the same queue, with the same company.
-func (r *rig) twin(change ...func(*DispatcherConfig)) *rig {
+// twin is a second dispatcher beside the first one, for the same company.
+func (r *rig) twin() *rig {
 	config := r.config
-	for _, c := range change {
-		c(&config)
-	}
+	config.Queue = &watched{Store: r.s, recorded: r.queue.recorded, replica: true}
+	return &rig{t: r.t, s: r.s, c: r.c, config: config, queue: r.queue, d: NewDispatcher(config)}
+}
+
+// heir is the dispatcher of the process that follows one that died.
+func (r *rig) heir() *rig {
+	config := r.config
 	return &rig{t: r.t, s: r.s, c: r.c, config: config, queue: r.queue, d: NewDispatcher(config)}
 }
 

@@ -59,8 +59,8 @@ type lane struct {
 	alarm   time.Time // of its next visit
 }
 
-func newLane(key domain.EndpointKey) *lane {
-	return &lane{key: key, known: map[int64]struct{}{}, lately: map[int64]struct{}{}, window: slowStart}
+func newLane(key domain.EndpointKey, window int) *lane {
+	return &lane{key: key, known: map[int64]struct{}{}, lately: map[int64]struct{}{}, window: window}
 }
 
 // busy says whether the lease is needed.
@@ -132,12 +132,12 @@ func order(a, b domain.DueDelivery) int {
 
 // adapt widens the window with every prompt answer, whatever it says, and
 // narrows it when the receiver hangs.
-func (l *lane) adapt(took time.Duration, most int) {
+func (l *lane) adapt(took time.Duration, least, most int) {
 	if took < slowAnswer {
 		l.window = min(l.window+1, most)
 		return
 	}
-	l.window = max(l.window/2, min(slowStart, most))
+	l.window = max(l.window/2, least)
 }
 
 // alarms are the lanes' next visits, earliest first.

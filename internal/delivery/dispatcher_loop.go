@@ -150,7 +150,7 @@ func (d *Dispatcher) forget(l *lane) {
 func (d *Dispatcher) lane(key domain.EndpointKey) *lane {
 	l := d.lanes[key]
 	if l == nil {
-		l = newLane(key)
+		l = newLane(key, d.slots.reserve())
 		d.lanes[key] = l
 	}
 	return l
@@ -215,8 +215,11 @@ func (d *Dispatcher) onBacklog(b domain.Backlog) {
 	for _, w := range b.Endpoints {
 		oldest = max(oldest, now.Sub(w.Due))
 		l := d.lane(w.Key)
-		if l.status == free && w.Owner != d.owner && now.Before(w.Until) {
-			l.status, l.until = foreign, w.Until
+		if l.status != owned {
+			l.status = free
+			if w.Owner != d.owner && now.Before(w.Until) {
+				l.status, l.until = foreign, w.Until
+			}
 		}
 		if w.Due.After(now) {
 			l.due(w.Due)

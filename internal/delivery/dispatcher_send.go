@@ -67,7 +67,7 @@ func (d *Dispatcher) onSent(l *lane, item domain.DueDelivery, url string, out *O
 		delete(l.known, item.Seq)
 		return
 	}
-	l.adapt(out.Duration, d.config.Limits.PerEndpoint)
+	l.adapt(out.Duration, d.slots.reserve(), d.config.Limits.PerEndpoint)
 	d.logAttempt(l, item, out)
 	d.settle(l, d.judge(l, item, url, out, now), now)
 	d.slots.offer(l)

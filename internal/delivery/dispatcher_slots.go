@@ -3,11 +3,10 @@ package delivery
 // slots shares the attempts that may be under way at once: by turns among the
 // companies that have something to send, and by turns among each one's endpoints.
 type slots struct {
-	limits  Limits
-	total   int
-	waiting int // lanes in line
-	shares  map[int64]*share
-	line    []*share // companies with lanes in line
+	limits Limits
+	total  int
+	shares map[int64]*share
+	line   []*share // companies with lanes in line
 }
 
 // share is one company's part.
@@ -39,7 +38,6 @@ func (s *slots) offer(l *lane) {
 		return
 	}
 	l.waiting = true
-	s.waiting++
 	sh := s.share(l.key.CompanyID)
 	sh.lanes = append(sh.lanes, l)
 	if !sh.inLine {
@@ -53,28 +51,39 @@ func (l *lane) ready() bool { return len(l.queue) > 0 && l.inFlight < l.window }
 
 // next takes a slot for the lane whose turn it is; nil if none can start anything.
 func (s *slots) next() *lane {
-	for range s.waiting {
+	for range len(s.line) {
 		sh := s.line[0]
 		s.line = s.line[1:]
-		l := sh.lanes[0]
-		sh.lanes = sh.lanes[1:]
-		starts := l.ready() && s.allows(sh, l)
-		if l.ready() {
-			sh.lanes = append(sh.lanes, l)
-		} else {
-			l.waiting = false
-			s.waiting--
-		}
+		l := s.turn(sh)
 		if sh.inLine = len(sh.lanes) > 0; sh.inLine {
 			s.line = append(s.line, sh)
 		}
-		if starts {
+		if l != nil {
 			s.total++
 			sh.inFlight++
 			l.inFlight++
 			return l
 		}
 		s.tidy(sh)
+	}
+	return nil
+}
+
+// turn gives the first of a company's lanes that can start something, and puts
+// it last. Lanes that have nothing to start, or whose own window is full, leave
+// the line.
+func (s *slots) turn(sh *share) *lane {
+	for range len(sh.lanes) {
+		l := sh.lanes[0]
+		sh.lanes = sh.lanes[1:]
+		if !l.ready() {
+			l.waiting = false
+			continue
+		}
+		sh.lanes = append(sh.lanes, l)
+		if s.allows(sh, l) {
+			return l
+		}
 	}
 	return nil
 }

@@ -175,7 +175,9 @@ func TestActivities(t *testing.T) {
 
 func TestActivitiesRefuse(t *testing.T) {
 	t.Parallel()
-	f := &fake{record: func(items []domain.ActivityItem) []domain.ActivityResult { return make([]domain.ActivityResult, len(items)) }}
+	f := &fake{record: func(items []domain.ActivityItem) []domain.ActivityResult {
+		return make([]domain.ActivityResult, len(items))
+	}}
 	many := func(n int) string { return `{"items":[` + strings.TrimSuffix(strings.Repeat(`{},`, n), ",") + `]}` }
 	if rec := ask(t, f, "platform", "POST", "/activities", many(1000)); rec.Code != 200 {
 		t.Errorf("1000 items: %d", rec.Code)

@@ -66,10 +66,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		q.Info.Address = client(q.Info.Address, r.Header["X-Forwarded-For"], h.proxies)
 	}
 	harden(q.Info.Answer, mount.API)
+	r = r.WithContext(&q.Context)
 	if r.Body != nil && r.Body != http.NoBody {
+		// In this copy of the request only: net/http looks at the body of its own
+		// to see whether a client still waits for "100 Continue".
 		r.Body = http.MaxBytesReader(w, r.Body, mount.MaxBody)
 	}
-	r = r.WithContext(&q.Context)
 	defer func() { h.done(q, r, mount, start, recover()) }()
 	mount.Handler.ServeHTTP(&q.writer, r)
 }

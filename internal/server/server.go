@@ -39,6 +39,7 @@ type Server struct {
 	log      *slog.Logger
 	handler  http.Handler
 	listener net.Listener
+	grace    time.Duration
 }
 
 // New puts the parts together. It opens nothing yet.
@@ -47,7 +48,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{listen: o.Listen, log: o.Log, handler: h}, nil
+	return &Server{listen: o.Listen, log: o.Log, handler: h, grace: stopTimeout}, nil
 }
 
 // Handler gives everything that the server serves, middleware included.
@@ -102,11 +103,11 @@ func (s *Server) Run(ctx context.Context) error {
 		return fmt.Errorf("serve on %s: %w", s.listen, err)
 	case <-ctx.Done():
 	}
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.grace)
 	defer cancel()
 	err := hs.Shutdown(grace)
 	if err != nil {
-		s.log.Warn("requests were still running and are cut off", "after", stopTimeout)
+		s.log.Warn("requests were still running and are cut off", "after", s.grace)
 		err = hs.Close()
 	}
 	<-failed

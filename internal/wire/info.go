@@ -25,6 +25,8 @@ type Info struct {
 	TokenID   int64
 	Code      domain.Code // of the error that was answered
 	Err       error       // behind a 5xx answer; for the log only
+
+	remote string
 }
 
 // SetCaller notes on whose behalf the request is made.
@@ -32,10 +34,10 @@ func (i *Info) SetCaller(companyID, tokenID int64) { i.CompanyID, i.TokenID = co
 
 // Remote is the client's address as text, empty when it is not known.
 func (i *Info) Remote() string {
-	if !i.Address.IsValid() {
-		return ""
+	if i.remote == "" && i.Address.IsValid() {
+		i.remote = i.Address.String()
 	}
-	return i.Address.String()
+	return i.remote
 }
 
 // Context carries an Info. It is a type of its own, so that the server can keep

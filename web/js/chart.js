@@ -9,8 +9,8 @@ function read(figure) {
   const delivered = field("delivered");
   const failed = field("failed");
   return {
-    data: [field("at"), delivered.map((n, i) => n + failed[i]), failed],
-    delivered,
+    data: [field("at"), delivered.map((n, i) => n + failed[i]), delivered],
+    failed,
     labels: rows.map((row) => row.cells[0].textContent),
   };
 }
@@ -20,7 +20,7 @@ const grouped = (n) => n.toLocaleString("en-US");
 
 function draw(figure) {
   const box = figure.querySelector("[data-chart-plot]");
-  const { data, delivered, labels } = read(figure);
+  const { data, failed, labels } = read(figure);
   const still = box.firstElementChild;
   const key = {
     delivered: figure.querySelector("[data-key-delivered]"),
@@ -32,8 +32,8 @@ function draw(figure) {
 
   const readOut = (u) => {
     const i = u.cursor.idx;
-    key.delivered.textContent = i == null ? sums.delivered : grouped(delivered[i]);
-    key.failed.textContent = i == null ? sums.failed : grouped(data[2][i]);
+    key.delivered.textContent = i == null ? sums.delivered : grouped(data[2][i]);
+    key.failed.textContent = i == null ? sums.failed : grouped(failed[i]);
     key.when.textContent = i == null ? "" : labels[i];
   };
 
@@ -88,7 +88,7 @@ function options(width, labels, times, readOut) {
         space: 32,
       },
     ],
-    series: [{}, series("--plot"), series("--color-error")],
+    series: [{}, series("--color-error"), series("--plot")],
   };
 }
 

@@ -36,10 +36,10 @@ func tallest(buckets []Bucket) int64 {
 
 // bar is one bucket drawn: y grows downwards, as SVG has it.
 type bar struct {
-	x, width                     string
-	deliveredY, deliveredHeight  string
-	failedY, failedHeight         string
-	empty                        bool
+	x, width                    string
+	deliveredY, deliveredHeight string
+	failedY, failedHeight       string
+	empty                       bool
 }
 
 // bars lays buckets out in a box. What is there at all is at least a pixel high.

@@ -38,7 +38,7 @@ func accountSamples() []sample {
 		{"my-sign-in-on", view.MySignInPage(longShell(at), view.MySignIn{Email: "anna@baltic-freight.example", SecondFactor: true, SecondSince: ptr(ago(80 * 24 * time.Hour)), RecoveryLeft: 2, PasswordChanged: ptr(ago(80 * 24 * time.Hour)), PasswordErrors: view.Errors{"current": "This is not your current password."}})},
 		{"second-factor", view.SecondFactorSetupPage(shell(at), view.SecondFactorSetup{Secret: "JBSW Y3DP EHPK 3PXP JBSW Y3DP EHPK 3PXP", QR: checkered(29), Errors: view.Errors{"code": "This code is not right. Check that the clock of your phone is."}})},
 		{"recovery-codes", view.RecoveryCodesPage(shell(at), view.RecoveryCodes{Codes: []string{"k4m2p-9xq7t", "a8s3d-f6g1h", "z2x5c-v8b4n", "q1w9e-r7t3y", "u6i2o-p4a8s", "d5f1g-h9j3k", "l7z4x-c2v6b", "n8m3q-w5e1r", "t9y6u-i3o7p", "a2s4d-f8g5h"}})},
-		{"second-factor-remove", view.SecondFactorRemovePage(shell(at), view.SecondFactorRemove{Errors: view.Errors{"current": "This is not your password."}})},
+		{"second-factor-remove", view.PasswordPage(shell(at), view.AskSecondOff.With(view.Errors{"current": "This is not your password."}))},
 		{"sessions", view.SessionsPage(longShell(at), view.Sessions{List: list})},
 		{"sessions-one", view.SessionsPage(shell(at), view.Sessions{List: list[:1]})},
 		{"sessions-end-others", view.ConfirmPage(shell(at), view.SessionsEndOthers(1))},

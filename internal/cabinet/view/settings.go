@@ -95,9 +95,35 @@ type RecoveryCodes struct {
 	Codes []string
 }
 
-// SecondFactorRemove asks for the password before the second factor is removed.
-type SecondFactorRemove struct {
-	Errors Errors
+// PasswordAsk asks for the password before something about the sign-in changes.
+type PasswordAsk struct {
+	Title    string
+	Sentence string
+	Action   string
+	Verb     string
+	Danger   bool
+	Errors   Errors
+}
+
+// What a password is asked for.
+var (
+	AskSecondFactor = PasswordAsk{
+		Title: "Set up the second factor", Sentence: "First your password, so that nobody at an unlocked screen can do this.",
+		Action: PathSecondFactor, Verb: "Continue",
+	}
+	AskSecondOff = PasswordAsk{
+		Title: "Turn off the second factor?", Sentence: "Your password alone will sign you in. The recovery codes stop working.",
+		Action: PathSecondOff, Verb: "Turn off", Danger: true,
+	}
+	AskRecovery = PasswordAsk{
+		Title: "Make new recovery codes?", Sentence: "The old ones stop working.", Action: PathRecovery, Verb: "Make new codes",
+	}
+)
+
+// With gives the question once more, with what was wrong.
+func (a PasswordAsk) With(errs Errors) PasswordAsk {
+	a.Errors = errs
+	return a
 }
 
 // Sessions is the page of the person's sessions.

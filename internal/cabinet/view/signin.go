@@ -20,13 +20,15 @@ type SecondFactor struct {
 
 // Enter is what a one-time link opens. An Expired one opens nothing any more.
 type Enter struct {
-	Email    string
-	Company  string
-	Action   string // PathEnter of the link
-	Expired  bool
-	New      bool // the person has no password yet
-	MinChars int
-	Errors   Errors
+	Email   string
+	Company string
+	Action  string // PathEnter of the link
+	Expired bool
+	New     bool // the person has no password yet
+	// NeedsCode: the person has a second factor, and the link alone lets nobody in.
+	NeedsCode bool
+	MinChars  int
+	Errors    Errors
 }
 
 // Companies lets a person choose which company to work in.

@@ -365,7 +365,7 @@ func TokenCreatedPage(s Shell, v TokenCreated) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = code("curl command", v.Curl).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = command("curl command", v.Curl).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -128,9 +128,11 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(db.Conn) error) error {
 }
 
 // writersSQL is the start of the oldest transaction that holds the writer lock.
-// A start we are not allowed to see counts as the beginning of time.
+// A start we are not allowed to see counts as the beginning of time. A backend
+// that we see without a start has ended its transaction while we looked, or
+// begins one after we read the clock: neither is of concern.
 const writersSQL = `
-	SELECT min(coalesce(a.xact_start, 'epoch'))
+	SELECT min(CASE WHEN a.state IS NULL OR a.state = 'disabled' THEN timestamptz 'epoch' ELSE a.xact_start END)
 	FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
 	WHERE l.locktype = 'advisory' AND l.classid = $1 AND l.objid = $2 AND l.objsubid = 1
 	  AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`

@@ -32,6 +32,7 @@ type Engine struct {
 	all    []*conn
 
 	generation generation
+	erasure    erasure
 
 	mu       sync.Mutex
 	topics   map[string]map[int]func([]string)
@@ -70,7 +71,8 @@ func Open(ctx context.Context, path string) (*Engine, error) {
 			e.reader <- pinned
 		}
 	}
-	return e, nil
+	// A process that was killed may have left an erasure unfinished.
+	return e, e.Erased(ctx)
 }
 
 // dsn sets what every connection needs. A deleted row is overwritten with zeros,
@@ -78,7 +80,7 @@ func Open(ctx context.Context, path string) (*Engine, error) {
 // it is acknowledged.
 func dsn(path string) string {
 	q := url.Values{"_pragma": {
-		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+		fmt.Sprintf("busy_timeout(%d)", writerPatience.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
 		"secure_delete(1)", "cache_size(-4000)", "temp_store(MEMORY)",
 	}}
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: q.Encode()}).String()
@@ -94,10 +96,16 @@ func (e *Engine) Now() time.Time { return time.Now().UTC().Truncate(time.Millise
 func (e *Engine) Write(ctx context.Context, fn func(db.Tx) error) error {
 	for try := 0; ; try++ {
 		err := e.writeOnce(ctx, fn)
-		if err == nil || try >= 4 || !errors.Is(err, db.ErrUnique) && !errors.Is(err, db.ErrReference) {
+		if err == nil || try >= 4 || !again(err) {
 			return err
 		}
 	}
+}
+
+// again tells whether another run may succeed: what it stumbled over is there to
+// be seen now.
+func again(err error) bool {
+	return errors.Is(err, db.ErrRetry) || errors.Is(err, db.ErrUnique) || errors.Is(err, db.ErrReference)
 }
 
 func (e *Engine) writeOnce(ctx context.Context, fn func(db.Tx) error) error {
@@ -110,13 +118,16 @@ func (e *Engine) writeOnce(ctx context.Context, fn func(db.Tx) error) error {
 	// more than it saves.
 	ctx = context.WithoutCancel(ctx)
 	t := &tx{conn: c}
-	err = fn(t)
-	if err == nil {
+	committed := false
+	defer func() {
+		if !committed { // an error or a panic: the next writer gets a clean connection
+			t.rollback()
+		}
+	}()
+	if err = fn(t); err == nil {
 		err = t.commit(ctx)
 	}
-	if err != nil {
-		t.rollback()
-	}
+	committed = err == nil
 	return err
 }
 
@@ -138,7 +149,12 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(db.Conn) error) error {
 		return mapError(err)
 	}
 	c := &conn{sql: own, statements: map[string]*sql.Stmt{}}
-	defer c.close()
+	e.erasure.snapshots.Add(1)
+	defer func() {
+		c.close()
+		e.erasure.snapshots.Add(-1)
+		_ = e.emptyLog(context.WithoutCancel(ctx))
+	}()
 	if _, err := c.Exec(ctx, "BEGIN"); err != nil {
 		return err
 	}
@@ -185,18 +201,6 @@ func (e *Engine) Watermark(ctx context.Context) (time.Time, error) {
 		return rows.Err()
 	})
 	return at, err
-}
-
-// Erased moves the write-ahead log into the file and empties it: its old pages
-// still hold what was deleted.
-func (e *Engine) Erased(ctx context.Context) error {
-	c, err := e.take(ctx, e.writer)
-	if err != nil {
-		return err
-	}
-	defer func() { e.writer <- c }()
-	_, err = c.Exec(context.WithoutCancel(ctx), "PRAGMA wal_checkpoint(TRUNCATE)")
-	return err
 }
 
 // Ping asks whether the file answers.

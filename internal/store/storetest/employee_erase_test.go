@@ -41,7 +41,7 @@ func (f firm) live(t *testing.T) (exam, course int64) {
 	must("assign", err)
 	_, err = f.s.MarkOverdue(t.Context(), 10)
 	must("sweep", err)
-	exec(t, f.s, `INSERT INTO delivery_attempts (company_id, delivery_id, number, url, started_at, duration_us, status_code, error_kind, error,
+	change(t, f.s, `INSERT INTO delivery_attempts (company_id, delivery_id, number, url, started_at, duration_us, status_code, error_kind, error,
 			request_headers, response_headers, response_body, requested_by)
 		SELECT company_id, id, 1, 'https://hooks.test/', created_at, 1, 500, 'status', 'quux said no', '[]', '[{"name":"x","value":"zaphod"}]', $1, ''
 		FROM deliveries`, []byte("sorry trillian"))
@@ -66,7 +66,7 @@ func TestEraseLeavesNoTrace(t *testing.T) {
 		told.want(f, "erased", []string{"employee.removed QUUX-2"}, []string{"employee.deleted"})
 		equal(t, "what holds the externalId", texts(t, s, `SELECT kind || ' ' || external_id FROM events WHERE external_id LIKE 'QUUX%' ORDER BY id`),
 			[]string{"employee.removed QUUX-1", "employee.removed QUUX-2"})
-		exec(t, s, `DELETE FROM events WHERE kind = 'employee.removed'`)
+		change(t, s, `DELETE FROM events WHERE kind = 'employee.removed'`)
 		equal(t, "traces", mentions(dump(t, s), identifying...), []string{})
 		if err := s.Engine().Erased(t.Context()); err != nil {
 			t.Fatal(err)

@@ -175,7 +175,7 @@ func column[T any](t *testing.T, s *store.Store, sql string, args ...any) []T {
 	return out
 }
 
-func exec(t *testing.T, s *store.Store, sql string, args ...any) {
+func change(t *testing.T, s *store.Store, sql string, args ...any) {
 	t.Helper()
 	err := s.Engine().Write(t.Context(), func(tx db.Tx) error {
 		_, err := tx.Exec(t.Context(), sql, args...)

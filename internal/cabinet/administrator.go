@@ -1,0 +1,128 @@
+package cabinet
+
+import (
+	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+func (c *Cabinet) administratorPages(inside register) {
+	inside("GET "+view.PathAdministrators, administrators)
+	inside("GET "+view.PathInvite, func(p *page) error { return p.show(view.InvitePage(p.shell(), view.InviteForm{})) })
+	inside("POST "+view.PathInvite, invite)
+	inside("POST "+view.PathAdministrators+"/{id}/link", inviteAgain)
+	inside("GET "+view.PathAdministrators+"/{id}/remove", confirmRemove)
+	inside("POST "+view.PathAdministrators+"/{id}/remove", removeAdministrator)
+}
+
+func (p *page) administratorList() ([]view.Administrator, error) {
+	members, invitations, err := p.Administrators.List(p.r.Context(), p.caller())
+	if err != nil {
+		return nil, err
+	}
+	var out []view.Administrator
+	for _, m := range members {
+		out = append(out, view.Administrator{
+			ID: m.ID, Name: m.Name, Email: m.Email, Self: m.ID == p.identity.Administrator.ID, SecondFactor: m.HasSecondFactor,
+			Invited: !m.HasPassword, AddedAt: m.AddedAt, AddedBy: m.AddedBy, LastSignIn: m.LastSignInAt,
+		})
+	}
+	for _, i := range invitations {
+		out = append(out, view.Administrator{ID: i.AdministratorID, Email: i.Email, Invited: true, AddedAt: i.CreatedAt})
+	}
+	return out, nil
+}
+
+func administrators(p *page) error {
+	list, err := p.administratorList()
+	if err != nil {
+		return err
+	}
+	return p.show(view.AdministratorsPage(p.shell(), view.Administrators{List: list}))
+}
+
+func invite(p *page) error {
+	form := view.InviteForm{Email: p.field("email"), Name: p.field("name")}
+	return p.inviteEmail(form.Email, func(errs view.Errors) error {
+		form.Errors = errs
+		return p.again(view.InvitePage(p.shell(), form))
+	})
+}
+
+func (p *page) inviteEmail(email string, wrong func(view.Errors) error) error {
+	who, token, err := p.Administrators.Invite(p.r.Context(), p.caller(), email)
+	if errs, ok := invalid(err); ok {
+		return wrong(errs)
+	}
+	if err != nil {
+		return err
+	}
+	return p.show(view.InvitedPage(p.shell(), view.Invited{
+		Email: who.Email, URL: p.PublicURL() + view.PathEnter(token), ExpiresAt: p.Now().Add(domain.LinkLifetime),
+	}))
+}
+
+// findAdministrator gives the one in the path, if they serve or were asked to
+// serve the company.
+func (p *page) findAdministrator() (view.Administrator, error) {
+	id, err := p.id()
+	if err != nil {
+		return view.Administrator{}, err
+	}
+	list, err := p.administratorList()
+	if err != nil {
+		return view.Administrator{}, err
+	}
+	for _, a := range list {
+		if a.ID == id {
+			return a, nil
+		}
+	}
+	return view.Administrator{}, errNoPage
+}
+
+func inviteAgain(p *page) error {
+	a, err := p.findAdministrator()
+	if err != nil {
+		return err
+	}
+	return p.inviteEmail(a.Email, func(errs view.Errors) error { return p.refused(firstOf(errs), view.PathAdministrators) })
+}
+
+func confirmRemove(p *page) error {
+	a, err := p.findAdministrator()
+	if err != nil {
+		return err
+	}
+	return p.show(view.ConfirmPage(p.shell(), view.AdministratorRemove(a)))
+}
+
+func removeAdministrator(p *page) error {
+	a, err := p.findAdministrator()
+	if err != nil {
+		return err
+	}
+	ctx, member := p.r.Context(), a.AddedBy != ""
+	if member {
+		err = p.Administrators.Remove(ctx, p.caller(), a.ID)
+	} else {
+		err = p.Administrators.Uninvite(ctx, p.caller(), a.ID)
+	}
+	if errs, ok := invalid(err); ok {
+		return p.refused(firstOf(errs), view.PathAdministrators)
+	}
+	if err != nil {
+		return err
+	}
+	return p.done(a.Email+" was removed.", view.PathAdministrators)
+}
+
+// firstOf gives one of the errors, that of the form as a whole first.
+func firstOf(errs view.Errors) string {
+	if text := errs[""]; text != "" {
+		return text
+	}
+	for _, text := range errs {
+		return text
+	}
+	return ""
+}

@@ -1,0 +1,148 @@
+package cabinet
+
+import (
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/report"
+	"github.com/coursebridge/coursebridge/internal/service"
+)
+
+const auditRows = 50
+
+func (c *Cabinet) auditPages(inside register) {
+	inside("GET "+view.PathAudit, auditLog)
+	inside("GET "+view.PathAuditExport, exportAudit)
+}
+
+// auditFilter reads the filter of the address, once as it stands there and once
+// as the log takes it.
+func (p *page) auditFilter() (view.AuditFilter, domain.AuditFilter) {
+	shown := view.AuditFilter{
+		ActorKind: p.query("actor"), Action: p.query("action"), From: p.query("from"), To: p.query("to"), Errors: view.Errors{},
+	}
+	f := domain.AuditFilter{Actor: domain.ActorKind(shown.ActorKind), Action: shown.Action}
+	f.From = p.day("from", shown.From, 0, shown.Errors)
+	f.To = p.day("to", shown.To, 1, shown.Errors)
+	return shown, f
+}
+
+// day reads a date of the address in the company's zone, moved on by so many days.
+func (p *page) day(name, text string, plus int, errs view.Errors) *time.Time {
+	if text == "" {
+		return nil
+	}
+	at, err := time.ParseInLocation(time.DateOnly, text, p.identity.Company.Location())
+	if err != nil {
+		errs[name] = "Enter a date such as 2026-11-14."
+		return nil
+	}
+	at = at.AddDate(0, 0, plus).UTC()
+	return &at
+}
+
+func auditLog(p *page) error {
+	shown, f := p.auditFilter()
+	pg := domain.Page{Number: 1, Limit: auditRows}
+	if after, err := strconv.ParseInt(p.query("after"), 10, 64); err == nil {
+		pg.After = &domain.Cursor{ID: after}
+	}
+	slice, err := p.Audit.List(p.r.Context(), p.caller(), f, pg)
+	if errs, ok := invalid(err); ok {
+		shown.Errors = errs
+	} else if err != nil {
+		return err
+	}
+	v := view.AuditList{Filter: shown, Actions: auditActions, Total: int64(len(slice.Items)), More: slice.More}
+	for _, e := range slice.Items {
+		v.Entries = append(v.Entries, auditEntry(e))
+	}
+	if next := service.NextAudit(slice); next != nil {
+		v.Pager.Next = p.withQuery("after", strconv.FormatInt(next.ID, 10))
+	}
+	if pg.After != nil {
+		v.Pager.Previous = p.withQuery("after", "")
+	}
+	return p.show(view.AuditPage(p.shell(), v))
+}
+
+// withQuery is this page's address with one value changed.
+func (p *page) withQuery(name, value string) string {
+	q := p.r.URL.Query()
+	q.Set(name, value)
+	if value == "" {
+		q.Del(name)
+	}
+	if len(q) == 0 {
+		return p.r.URL.Path
+	}
+	return (&url.URL{Path: p.r.URL.Path, RawQuery: q.Encode()}).String()
+}
+
+func auditEntry(e domain.AuditEntry) view.AuditEntry {
+	out := view.AuditEntry{
+		ID: e.ID, At: e.At, ActorKind: string(e.Actor.Kind), Actor: e.Actor.Label, Action: e.Action, RecordKind: e.RecordKind,
+		Record: e.RecordKind + " " + e.RecordID, Detail: e.Detail, RequestID: e.Actor.RequestID, Address: e.Actor.Address,
+	}
+	if e.EmployeeLabel != "" {
+		out.Record = e.EmployeeLabel
+	}
+	id, err := strconv.ParseInt(e.RecordID, 10, 64)
+	switch {
+	case e.RecordKind == "token" && err == nil:
+		out.RecordPath = view.PathToken(id)
+	case e.RecordKind == "webhook" && err == nil && e.Action != "webhook.removed":
+		out.RecordPath = view.PathWebhook(id)
+	case e.RecordKind == "delivery":
+		out.RecordPath = view.PathDelivery(e.RecordID)
+	}
+	return out
+}
+
+var auditActions = []view.Option{
+	{Value: "", Label: "Anything"}, {Value: "employee.", Label: "Employees"}, {Value: "assignment.", Label: "Assignments"},
+	{Value: "course.", Label: "Courses"}, {Value: "token.", Label: "Tokens"}, {Value: "webhook.", Label: "Webhooks"},
+	{Value: "delivery.", Label: "Deliveries"}, {Value: "administrator.", Label: "Administrators"}, {Value: "company.", Label: "Company"},
+	{Value: "sign_in.", Label: "Sign-ins"}, {Value: "password.", Label: "Passwords"}, {Value: "second_factor.", Label: "Second factors"},
+}
+
+var auditColumns = []report.Column{
+	{Name: "at", Kind: report.KindTime}, {Name: "actorKind", Kind: report.KindText}, {Name: "actor", Kind: report.KindText},
+	{Name: "action", Kind: report.KindText}, {Name: "recordKind", Kind: report.KindText}, {Name: "recordId", Kind: report.KindText},
+	{Name: "record", Kind: report.KindText}, {Name: "detail", Kind: report.KindText}, {Name: "requestId", Kind: report.KindText},
+	{Name: "address", Kind: report.KindText},
+}
+
+// exportAudit writes the whole log, as filtered, with a mark that tells Excel
+// that the text is UTF-8.
+func exportAudit(p *page) error {
+	shown, f := p.auditFilter()
+	if len(shown.Errors) > 0 {
+		return p.redirect(p.r.URL.Path)
+	}
+	location := p.identity.Company.Location()
+	h := p.w.Header()
+	h.Set("Content-Type", "text/csv; charset=utf-8")
+	h.Set("Content-Disposition", `attachment; filename="audit-`+p.Now().In(location).Format(time.DateOnly)+`.csv"`)
+	out, err := report.NewCSV(p.w, auditColumns, location, true)
+	if err != nil {
+		return err
+	}
+	err = p.Audit.Export(p.r.Context(), p.caller(), f, func(e domain.AuditEntry) error {
+		return out.Row([]report.Cell{
+			report.Time(e.At), report.Text(string(e.Actor.Kind)), report.Text(e.Actor.Label), report.Text(e.Action),
+			report.Text(e.RecordKind), report.Text(e.RecordID), report.Text(e.EmployeeLabel), report.Text(e.Detail),
+			report.Text(e.Actor.RequestID), report.Text(e.Actor.Address),
+		})
+	})
+	if err == nil {
+		err = out.Close()
+	}
+	if err != nil {
+		p.abort(err)
+	}
+	return nil
+}

@@ -1,0 +1,23 @@
+package cabinet
+
+import (
+	"net/http"
+
+	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+	"github.com/coursebridge/coursebridge/internal/wire"
+)
+
+// Docs serves the API explorer. It needs nobody to be signed in.
+func (c *Cabinet) Docs() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		headers(w.Header())
+		wire.InfoFrom(r.Context()).Route = view.PathDocs
+		p := &page{Cabinet: c, w: w, r: r}
+		if r.URL.Path != view.PathDocs {
+			c.failure(p, errNoPage)
+			return
+		}
+		_, err := r.Cookie(c.session.Cookie.Name)
+		p.render(http.StatusOK, view.DocsPage(view.Docs{Theme: p.theme(), SpecURL: "/api/v1/openapi.json", SignedIn: err == nil}))
+	})
+}

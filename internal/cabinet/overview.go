@@ -1,0 +1,117 @@
+package cabinet
+
+import (
+	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+func (c *Cabinet) overviewPages(inside register) { inside("GET "+view.PathOverview, overview) }
+
+func overview(p *page) error {
+	ctx, caller := p.r.Context(), p.caller()
+	endpoints, err := p.Webhooks.List(ctx, caller)
+	if err != nil {
+		return err
+	}
+	health, err := p.Webhooks.Health(ctx, caller)
+	if err != nil {
+		return err
+	}
+	tokens, err := p.Tokens.List(ctx, domain.TokenFilter{CompanyID: caller.Company.ID}, domain.Page{Number: 1, Limit: domain.MaxLimit})
+	if err != nil {
+		return err
+	}
+	received, err := p.Webhooks.Deliveries(ctx, caller, domain.DeliveryFilter{State: domain.DeliveryDelivered}, nil, 1)
+	if err != nil {
+		return err
+	}
+	v := view.Overview{Endpoints: endpointViews(endpoints, health), Steps: steps(tokens.Items, endpoints, received)}
+	var day view.Chart
+	for _, e := range v.Endpoints {
+		v.Day.Delivered += e.Day.Delivered
+		v.Day.Retrying += e.Day.Retrying
+		v.Day.Failed += e.Day.Failed
+		v.Day.Held += e.Day.Held
+		day.Buckets = addBuckets(day.Buckets, e.Hours)
+	}
+	if len(day.Buckets) > 0 {
+		day.Title = "Deliveries in the last 24 hours"
+		v.Chart = &day
+	}
+	return p.show(view.OverviewPage(p.shell(), v))
+}
+
+// steps is the getting-started list; empty once everything is done.
+func steps(tokens []domain.Token, endpoints []domain.Endpoint, received domain.DeliveryPage) []view.Step {
+	out := []view.Step{
+		{Kind: view.StepToken, Path: view.PathTokenNew}, {Kind: view.StepCall, Path: view.PathDocs},
+		{Kind: view.StepWebhook, Path: view.PathWebhookNew}, {Kind: view.StepEvent, Path: view.PathWebhooks},
+	}
+	for _, t := range tokens {
+		out[0].Done, out[0].At = true, &t.CreatedAt
+		if t.LastUsedAt != nil {
+			out[1].Done, out[1].At = true, t.LastUsedAt
+		}
+	}
+	if len(endpoints) > 0 {
+		out[2].Done, out[2].At = true, &endpoints[0].CreatedAt
+		out[3].Path = view.PathWebhook(endpoints[0].ID)
+	}
+	if len(received.Items) > 0 {
+		out[3].Done, out[3].At = true, received.Items[0].FinishedAt
+	}
+	for _, s := range out {
+		if !s.Done {
+			return out
+		}
+	}
+	return nil
+}
+
+// endpointViews joins endpoints with how they fared in the last 24 hours.
+func endpointViews(endpoints []domain.Endpoint, health []domain.EndpointHealth) []view.Endpoint {
+	byID := map[int64]domain.EndpointHealth{}
+	for _, h := range health {
+		byID[h.EndpointID] = h
+	}
+	out := make([]view.Endpoint, len(endpoints))
+	for i, e := range endpoints {
+		out[i] = endpointView(e, byID[e.ID])
+	}
+	return out
+}
+
+func endpointView(e domain.Endpoint, h domain.EndpointHealth) view.Endpoint {
+	v := view.Endpoint{
+		ID: e.ID, URL: e.URL, Description: e.Description, State: view.EndpointHealthy, DisabledReason: string(e.DisabledReason),
+		DisabledAt: e.DisabledAt, FailingSince: e.FailingSince, CreatedAt: e.CreatedAt, CreatedBy: e.CreatedBy,
+		Day: view.Health{Delivered: h.Delivered, Retrying: h.Pending, Failed: h.Failed, Held: h.Held},
+	}
+	for _, k := range e.Events {
+		v.Events = append(v.Events, string(k))
+	}
+	for _, hour := range h.Hours {
+		v.Hours = append(v.Hours, view.Bucket{From: hour.Start, Delivered: hour.Delivered, Failed: hour.Failed})
+	}
+	switch {
+	case !e.Enabled():
+		v.State = view.EndpointDisabled
+	case e.FailingSince != nil:
+		v.State = view.EndpointFailing
+	case len(h.Hours) == 0:
+		v.State = view.EndpointNew
+	}
+	return v
+}
+
+// addBuckets sums charts that cover the same hours.
+func addBuckets(sum, more []view.Bucket) []view.Bucket {
+	if len(sum) == 0 {
+		return append(sum, more...)
+	}
+	for i := range more {
+		sum[i].Delivered += more[i].Delivered
+		sum[i].Failed += more[i].Failed
+	}
+	return sum
+}

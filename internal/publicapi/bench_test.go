@@ -1,0 +1,109 @@
+package publicapi_test
+
+import (
+	"bufio"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/publicapi"
+	"github.com/coursebridge/coursebridge/internal/server"
+)
+
+// whole is the API as it is served, with everything around it but the network.
+func whole(b *testing.B) http.Handler {
+	b.Helper()
+	f := &fake{}
+	for i := range 10 {
+		f.courses = append(f.courses, domain.Course{ID: int64(i), Name: "Forklift safety " + strconv.Itoa(i), ExternalID: "forklift"})
+	}
+	s, err := server.New(server.Options{
+		Log:      slog.New(slog.NewJSONHandler(io.Discard, nil)),
+		Registry: prometheus.NewRegistry(),
+		Mounts: []server.Mount{
+			{Prefix: "/api/v1", API: true, Handler: newAPI(b, f, publicapi.Options{Limiter: server.NewLimiter(1e9, 1e6)})},
+			{Prefix: "/platform/v1", API: true, Handler: http.NotFoundHandler()},
+			{Prefix: "/cabinet", Handler: http.NotFoundHandler()},
+		},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return s.Handler()
+}
+
+// quiet is a response writer that costs nothing.
+type quiet struct{ header http.Header }
+
+func (q *quiet) Header() http.Header         { return q.header }
+func (q *quiet) Write(p []byte) (int, error) { return len(p), nil }
+func (q *quiet) WriteHeader(int)             {}
+
+func BenchmarkCourses(b *testing.B) {
+	h := whole(b)
+	r := httptest.NewRequest("GET", "/api/v1/courses", nil)
+	r.Header.Set("Authorization", "Bearer read")
+	b.ReportAllocs()
+	for b.Loop() {
+		h.ServeHTTP(&quiet{header: http.Header{}}, r)
+	}
+}
+
+// BenchmarkOverNetwork holds the API against a handler that does nothing but
+// write the same bytes: what is lost between the two is ours.
+func BenchmarkOverNetwork(b *testing.B) {
+	h := whole(b)
+	rec := httptest.NewRecorder()
+	r := httptest.NewRequest("GET", "/api/v1/courses", nil)
+	r.Header.Set("Authorization", "Bearer read")
+	h.ServeHTTP(rec, r)
+	if rec.Code != 200 {
+		b.Fatal(rec.Code, rec.Body)
+	}
+	body := rec.Body.Bytes()
+	bare := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		_, _ = w.Write(body)
+	})
+	b.Run("bare", func(b *testing.B) { overNetwork(b, bare) })
+	b.Run("courses", func(b *testing.B) { overNetwork(b, h) })
+}
+
+// overNetwork asks with a client that does as little as one can, so that the
+// server is what is measured.
+func overNetwork(b *testing.B, h http.Handler) {
+	srv := httptest.NewServer(h)
+	defer srv.Close()
+	request := []byte("GET /api/v1/courses HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer read\r\n\r\n")
+	b.SetParallelism(8)
+	b.RunParallel(func(pb *testing.PB) {
+		c, err := net.Dial("tcp", srv.Listener.Addr().String())
+		if err != nil {
+			b.Error(err)
+			return
+		}
+		defer func() { _ = c.Close() }()
+		in := bufio.NewReader(c)
+		for pb.Next() {
+			if _, err := c.Write(request); err != nil {
+				b.Error(err)
+				return
+			}
+			resp, err := http.ReadResponse(in, nil)
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			_, _ = io.Copy(io.Discard, resp.Body)
+			_ = resp.Body.Close()
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "req/s")
+}

@@ -1,0 +1,253 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/goleak"
+
+	"github.com/coursebridge/coursebridge/internal/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// start runs a server on a free port; stop ends it and gives what Run gave.
+func start(t *testing.T, log io.Writer, mounts ...Mount) (s *Server, stop func() error) {
+	t.Helper()
+	s = listening(t, log, mounts...)
+	return s, run(t, s)
+}
+
+func listening(t *testing.T, log io.Writer, mounts ...Mount) *Server {
+	t.Helper()
+	s, err := New(Options{Listen: "127.0.0.1:0", Mounts: mounts, Log: logger(log), Registry: prometheus.NewRegistry()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Listen(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func run(t *testing.T, s *Server) (stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	stopped := false
+	stop = func() error {
+		if stopped {
+			return nil
+		}
+		stopped = true
+		cancel()
+		return <-ended
+	}
+	t.Cleanup(func() { _ = stop() })
+	return stop
+}
+
+func dial(t *testing.T, s *Server) *net.TCPConn {
+	t.Helper()
+	c, err := net.Dial("tcp", s.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c.(*net.TCPConn)
+}
+
+func readAnswer(t *testing.T, c net.Conn) (*http.Response, string) {
+	t.Helper()
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp, string(body)
+}
+
+func TestPortInUse(t *testing.T) {
+	t.Parallel()
+	s, _ := start(t, io.Discard)
+	other, err := New(Options{Listen: s.Addr().String(), Log: logger(io.Discard), Registry: prometheus.NewRegistry()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other.Addr() != nil {
+		t.Error("it listens before it is told to")
+	}
+	err = other.Run(t.Context())
+	want := fmt.Sprintf("listen on %s: the port is in use by another program; stop it or choose another --listen", s.Addr())
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+	nowhere, _ := New(Options{Listen: "256.0.0.1:1", Log: logger(io.Discard), Registry: prometheus.NewRegistry()})
+	if err := nowhere.Listen(); err == nil || !strings.HasPrefix(err.Error(), "listen on 256.0.0.1:1: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What is under way when the end comes is finished, and nothing new begins.
+func TestGracefulStop(t *testing.T) {
+	t.Parallel()
+	entered, release := make(chan struct{}), make(chan struct{})
+	s, stop := start(t, io.Discard, Mount{Prefix: "/slow", API: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(entered)
+		<-release
+		_, _ = io.WriteString(w, "whole")
+	})})
+	c := dial(t, s)
+	_, _ = io.WriteString(c, "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
+	<-entered
+	ended := make(chan error, 1)
+	go func() { ended <- stop() }()
+	for { // until the port is closed
+		probe, err := net.Dial("tcp", s.Addr().String())
+		if err != nil {
+			break
+		}
+		_ = probe.Close()
+	}
+	select {
+	case err := <-ended:
+		t.Fatalf("it did not wait for the request: %v", err)
+	default:
+	}
+	close(release)
+	if resp, body := readAnswer(t, c); resp.StatusCode != 200 || body != "whole" {
+		t.Errorf("%d %s", resp.StatusCode, body)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("Run gave %v", err)
+	}
+}
+
+func TestStopCutsOffWhatDoesNotEnd(t *testing.T) {
+	t.Parallel()
+	entered, release := make(chan struct{}), make(chan struct{})
+	var log lines
+	s := listening(t, &log, Mount{Prefix: "/stuck", API: true, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		close(entered)
+		<-release
+	})})
+	s.grace = time.Millisecond
+	stop := run(t, s)
+	c := dial(t, s)
+	_, _ = io.WriteString(c, "GET /stuck HTTP/1.1\r\nHost: x\r\n\r\n")
+	<-entered
+	if err := stop(); err != nil {
+		t.Errorf("Run gave %v", err)
+	}
+	if _, err := c.Read(make([]byte, 1)); err == nil {
+		t.Error("the connection is still there")
+	}
+	if !strings.Contains(log.String(), "cut off") {
+		t.Error(log.String())
+	}
+	close(release)
+}
+
+// A client may close its sending side and wait: net/http takes that for a
+// client that has left, and an API answers all the same.
+func TestHalfClosedConnection(t *testing.T) {
+	t.Parallel()
+	noticed := make(chan struct{})
+	s := listening(t, io.Discard, Mount{Prefix: "/api", API: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		<-noticed
+		if err := r.Context().Err(); err != nil {
+			wire.WriteError(w, r, err)
+			return
+		}
+		_, _ = io.WriteString(w, "still here")
+	})})
+	inner := s.handler
+	s.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		context.AfterFunc(r.Context(), func() { close(noticed) })
+		inner.ServeHTTP(w, r)
+	})
+	run(t, s)
+	c := dial(t, s)
+	_, _ = io.WriteString(c, "GET /api HTTP/1.1\r\nHost: x\r\n\r\n")
+	if err := c.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if resp, body := readAnswer(t, c); resp.StatusCode != 200 || body != "still here" {
+		t.Errorf("%d %s", resp.StatusCode, body)
+	}
+}
+
+// A body that ends before its announced length is a bad request, not a hang.
+func TestBodyCutShort(t *testing.T) {
+	t.Parallel()
+	s, _ := start(t, io.Discard, Mount{Prefix: "/api", API: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := wire.ReadObject(r.Context(), r.Body); err != nil {
+			wire.WriteError(w, r, err)
+		}
+	})})
+	for name, request := range map[string]string{
+		"length":  "POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{\"a\":",
+		"chunked": "POST /api HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":\r\n",
+		"garbled": "POST /api HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+	} {
+		c := dial(t, s)
+		_, _ = io.WriteString(c, request)
+		_ = c.CloseWrite()
+		if resp, body := readAnswer(t, c); resp.StatusCode != 400 || !strings.Contains(body, "did not arrive whole") {
+			t.Errorf("%s: %d %s", name, resp.StatusCode, body)
+		}
+	}
+}
+
+// A client that announces too much and waits is told before it has sent it.
+func TestTooLargeIsToldUnread(t *testing.T) {
+	t.Parallel()
+	s, _ := start(t, io.Discard, Mount{Prefix: "/api", API: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, err := wire.ReadObject(r.Context(), r.Body)
+		wire.WriteError(w, r, err)
+	})})
+	c := dial(t, s)
+	_, _ = io.WriteString(c, "POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\nExpect: 100-continue\r\n\r\n")
+	if resp, _ := readAnswer(t, c); resp.StatusCode != 413 {
+		t.Errorf("%d", resp.StatusCode)
+	}
+	c = dial(t, s)
+	_, _ = io.WriteString(c, "POST /api HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n100010\r\n"+strings.Repeat("x", 0x100010)+"\r\n0\r\n\r\n")
+	if resp, _ := readAnswer(t, c); resp.StatusCode != 413 {
+		t.Errorf("chunked: %d", resp.StatusCode)
+	}
+}
+
+// An answer that breaks off must not look whole.
+func TestBrokenAnswerBreaksTheConnection(t *testing.T) {
+	t.Parallel()
+	s, _ := start(t, io.Discard, Mount{Prefix: "/report", API: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, strings.Repeat("row\r\n", 10_000))
+		if err := http.NewResponseController(w).Flush(); err != nil {
+			t.Error(err)
+		}
+		panic(http.ErrAbortHandler)
+	})})
+	resp, err := http.Get("http://" + s.Addr().String() + "/report")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if _, err := io.Copy(io.Discard, resp.Body); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("the client sees %v", err)
+	}
+}

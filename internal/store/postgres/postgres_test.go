@@ -1,0 +1,215 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/pgtest"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+	"github.com/coursebridge/coursebridge/internal/store/postgres"
+)
+
+func open(t *testing.T, address string) *postgres.Engine {
+	t.Helper()
+	e, err := postgres.Open(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// empty gives an engine on a database with one table of two rows, nil where there
+// is no server. A deadlock is noticed at once.
+func empty(t *testing.T) *postgres.Engine {
+	t.Helper()
+	address := pgtest.URL(t)
+	if address == "" {
+		return nil
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set("deadlock_timeout", "10ms")
+	u.RawQuery = q.Encode()
+	e := open(t, u.String())
+	for _, sql := range []string{`CREATE TABLE counters (id bigint PRIMARY KEY, n bigint NOT NULL)`, `INSERT INTO counters VALUES (1, 0), (2, 0)`} {
+		if err := write(t, e, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return e
+}
+
+func write(t *testing.T, e *postgres.Engine, sql string, args ...any) error {
+	t.Helper()
+	return e.Write(t.Context(), func(tx db.Tx) error {
+		_, err := tx.Exec(t.Context(), sql, args...)
+		return err
+	})
+}
+
+func sum(t *testing.T, e *postgres.Engine) (n int64) {
+	t.Helper()
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error { return r.Scan(&n) }, `SELECT sum(n)::bigint FROM counters`)
+	if err := e.Read(t.Context(), func(c db.Conn) error { return c.Send(t.Context(), b) }); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestReplicasMigrateTogether(t *testing.T) {
+	t.Parallel()
+	address := pgtest.URL(t)
+	if address == "" {
+		return
+	}
+	var all sync.WaitGroup
+	for range 5 {
+		e := open(t, address)
+		all.Go(func() {
+			if err := e.Migrate(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if err := e.Migrated(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestMigratedSaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	if e := empty(t); e != nil && e.Migrated(t.Context()) == nil {
+		t.Error("an empty database passes for a migrated one")
+	}
+}
+
+// Two transactions that lock the same rows in opposite orders: one is run again.
+func TestDeadlockIsRunAgain(t *testing.T) {
+	t.Parallel()
+	e := empty(t)
+	if e == nil {
+		return
+	}
+	const bump = `UPDATE counters SET n = n + 1 WHERE id = $1`
+	var met, all sync.WaitGroup
+	met.Add(2)
+	for _, order := range [][2]int64{{1, 2}, {2, 1}} {
+		all.Go(func() {
+			first := sync.OnceFunc(func() { met.Done(); met.Wait() })
+			err := e.Write(t.Context(), func(tx db.Tx) error {
+				if _, err := tx.Exec(t.Context(), bump, order[0]); err != nil {
+					return err
+				}
+				first()
+				_, err := tx.Exec(t.Context(), bump, order[1])
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if n := sum(t, e); n != 4 {
+		t.Errorf("counted %d, want 4", n)
+	}
+}
+
+func TestSerializationFailureIsRunAgain(t *testing.T) {
+	t.Parallel()
+	e := empty(t)
+	if e == nil {
+		return
+	}
+	runs := 0
+	err := e.Write(t.Context(), func(tx db.Tx) error {
+		runs++
+		if _, err := tx.Exec(t.Context(), `UPDATE counters SET n = n + 1`); err != nil {
+			return err
+		}
+		last := &db.Batch{} // fails together with the commit, as a conflict at the end does
+		if runs == 1 {
+			last.Exec(`DO $$ BEGIN RAISE EXCEPTION 'conflict' USING ERRCODE = '40001'; END $$`)
+		}
+		tx.Last(last)
+		return nil
+	})
+	if err != nil || runs != 2 || sum(t, e) != 2 {
+		t.Errorf("%d runs, counted %d, %v", runs, sum(t, e), err)
+	}
+}
+
+// A server that goes away in the middle is told as such, and is back afterwards.
+func TestLostConnection(t *testing.T) {
+	t.Parallel()
+	e := empty(t)
+	if e == nil {
+		return
+	}
+	err := e.Write(t.Context(), func(tx db.Tx) error {
+		if _, err := tx.Exec(t.Context(), `UPDATE counters SET n = 7`); err != nil {
+			return err
+		}
+		_, err := tx.Exec(t.Context(), `SELECT pg_terminate_backend(pg_backend_pid())`)
+		return err
+	})
+	if !errors.Is(err, db.ErrUnavailable) {
+		t.Errorf("a lost connection: %v", err)
+	}
+	if n := sum(t, e); n != 0 {
+		t.Errorf("counted %d of a transaction that was lost", n)
+	}
+	if _, err := postgres.Open(t.Context(), "postgres://nobody@127.0.0.1:1/none?sslmode=disable"); !errors.Is(err, db.ErrUnavailable) {
+		t.Errorf("no server at all: %v", err)
+	}
+}
+
+// While others write, the watermark stays close: a writer that ends while we look
+// is no reason to begin from the start of time.
+func TestWatermarkStaysClose(t *testing.T) {
+	t.Parallel()
+	e := empty(t)
+	if e == nil {
+		return
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var writers sync.WaitGroup
+	for range 4 {
+		writers.Go(func() {
+			for ctx.Err() == nil {
+				err := e.Write(ctx, func(tx db.Tx) error { return tx.Send(ctx, nil) })
+				if err != nil && ctx.Err() == nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for range 300 {
+		at, err := e.Watermark(ctx)
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		if behind := e.Now().Sub(at); behind > time.Minute {
+			t.Errorf("the watermark is %v behind", behind)
+			break
+		}
+	}
+	stop()
+	writers.Wait()
+}

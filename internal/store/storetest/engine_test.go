@@ -1,0 +1,171 @@
+package storetest_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/store"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
+)
+
+// A driver that binds by order of appearance would swap these silently.
+func TestPlaceholdersAreBoundByNumber(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		got := texts(t, s, `SELECT CAST($3 AS text) || CAST($1 AS text) || CAST($2 AS text) || CAST($1 AS text)`, "a", "b", "c")
+		equal(t, "$3 $1 $2 $1", got, []string{"caba"})
+		change(t, s, `INSERT INTO settings (value, key) VALUES ($2, $1)`, "key", []byte("value"))
+		change(t, s, `UPDATE settings SET value = $2 WHERE key = $1`, "key", []byte("other"))
+		equal(t, "settings", texts(t, s, `SELECT key FROM settings WHERE value = $2 AND key = $1`, "key", []byte("other")), []string{"key"})
+	})
+}
+
+func TestInstantsSurvive(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		instants := []time.Time{
+			time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(1969, 12, 31, 23, 59, 59, 999e6, time.UTC), time.UnixMilli(0).UTC(),
+			time.Date(2026, 3, 29, 1, 30, 0, 1e6, time.UTC), s.Now(), time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC),
+		}
+		for i, at := range instants {
+			elsewhere := at.In(time.FixedZone("", -(3*60*60 + 30*60)))
+			change(t, s, `INSERT INTO leases (name, owner, until) VALUES ($1, '', $2)`, fmt.Sprintf("l%d", i), elsewhere)
+		}
+		got := column[time.Time](t, s, `SELECT until FROM leases ORDER BY name`)
+		optional := column[*time.Time](t, s, `SELECT until FROM leases ORDER BY name`)
+		for i, at := range instants {
+			if got[i] != at || *optional[i] != at {
+				t.Errorf("%v came back as %v and %v", at, got[i], *optional[i])
+			}
+		}
+		if none := column[*time.Time](t, s, `SELECT suspended_at FROM companies`); len(none) != 0 {
+			t.Error("companies of nobody")
+		}
+		newFirm(t, s)
+		equal(t, "an instant that is not there", column[*time.Time](t, s, `SELECT suspended_at FROM companies`), []*time.Time{nil})
+	})
+}
+
+// rowOfAll is one row with a value of every type that a Rows expression carries.
+type rowOfAll struct {
+	N     int64
+	Maybe *int64
+	Text  string
+	Flag  bool
+	At    time.Time
+	Late  *time.Time
+	Raw   []byte
+	UUID  string
+}
+
+func TestRowsCarryEveryType(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 14, 9, 30, 0, 123e6, time.UTC)
+	want := []rowOfAll{
+		{1, ptr(int64(-5)), `quo"te ' \ back`, true, at, &at, []byte{0, 255, '"'}, "0199f3a0-0000-7000-8000-000000000001"},
+		{1 << 62, nil, "line\n\ttab <&> \u2028 ё 👩‍🚀", false, at.Add(time.Hour), nil, []byte{}, "0199f3a0-0000-7000-8000-000000000002"},
+		{3, ptr(int64(0)), "", true, at.Add(2 * time.Hour), nil, []byte("123"), "0199f3a0-0000-7000-8000-000000000003"},
+	}
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		equal(t, "rows", throughRows(t, s, want), want)
+		equal(t, "no rows", throughRows(t, s, nil), nil)
+	})
+}
+
+func throughRows(t *testing.T, s *store.Store, in []rowOfAll) (out []rowOfAll) {
+	t.Helper()
+	n := len(in)
+	ints, maybes, words, flags := make([]int64, n), make([]*int64, n), make([]string, n), make([]bool, n)
+	ats, lates, raws, uuids := make([]time.Time, n), make([]*time.Time, n), make([][]byte, n), make([]string, n)
+	for i, r := range in {
+		ints[i], maybes[i], words[i], flags[i] = r.N, r.Maybe, r.Text, r.Flag
+		ats[i], lates[i], raws[i], uuids[i] = r.At, r.Late, r.Raw, r.UUID
+	}
+	table, args := s.Engine().Rows(2,
+		db.Column{Name: "n", Type: db.Int, Values: ints}, db.Column{Name: "maybe", Type: db.Int, Values: maybes},
+		db.Column{Name: "words", Type: db.Text, Values: words}, db.Column{Name: "flag", Type: db.Bool, Values: flags},
+		db.Column{Name: "at_time", Type: db.Time, Values: ats}, db.Column{Name: "late", Type: db.Time, Values: lates},
+		db.Column{Name: "raw", Type: db.Bytes, Values: raws}, db.Column{Name: "uid", Type: db.UUID, Values: uuids})
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var v rowOfAll
+		err := r.Scan(&v.N, &v.Maybe, &v.Text, &v.Flag, &v.At, &v.Late, &v.Raw, &v.UUID)
+		v.Raw = append([]byte{}, v.Raw...) // nothing may come back as nil or empty
+		out = append(out, v)
+		return err
+	}, `SELECT n, maybe, words, flag, at_time, late, raw, CAST(uid AS text) FROM `+table+` r WHERE CAST($1 AS integer) = 7 ORDER BY at_time`, append([]any{7}, args...)...)
+	if err := s.Engine().Read(t.Context(), func(c db.Conn) error { return c.Send(t.Context(), b) }); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestWriteRunsAgain(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		change(t, s, `INSERT INTO settings (key, value) VALUES ('taken', $1)`, []byte{})
+		for name, fail := range map[string]func(tx db.Tx) error{
+			"for want of serialization": func(db.Tx) error { return db.ErrRetry },
+			"after a taken key": func(tx db.Tx) error {
+				_, err := tx.Exec(t.Context(), `INSERT INTO settings (key, value) VALUES ('taken', $1)`, []byte{})
+				if !errors.Is(err, db.ErrUnique) {
+					t.Errorf("a taken key: %v", err)
+				}
+				return err
+			},
+			"after a broken reference": func(tx db.Tx) error {
+				_, err := tx.Exec(t.Context(), `INSERT INTO course_grants (company_id, course_id, granted_at) VALUES (0, 0, $1)`, s.Now())
+				return err
+			},
+		} {
+			runs := 0
+			err := s.Engine().Write(t.Context(), func(tx db.Tx) error {
+				runs++
+				if _, err := tx.Exec(t.Context(), `INSERT INTO settings (key, value) VALUES ($1, $2)`, name, []byte{}); err != nil {
+					return err
+				}
+				if runs < 3 {
+					return fail(tx)
+				}
+				return nil
+			})
+			if err != nil || runs != 3 {
+				t.Errorf("%s: %d runs, %v", name, runs, err)
+			}
+		}
+		equal(t, "rows", number(t, s, `SELECT count(*) FROM settings`), 4)
+	})
+}
+
+func TestFailedWriteLeavesNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		oops := errors.New("oops")
+		write := func(end func() error) error {
+			return s.Engine().Write(t.Context(), func(tx db.Tx) error {
+				if _, err := tx.Exec(t.Context(), `INSERT INTO settings (key, value) VALUES ('k', $1)`, []byte{}); err != nil {
+					return err
+				}
+				last := &db.Batch{}
+				last.Exec(`INSERT INTO settings (key, value) VALUES ('last', $1)`, []byte{})
+				tx.Last(last)
+				return end()
+			})
+		}
+		if err := write(func() error { return oops }); !errors.Is(err, oops) {
+			t.Errorf("the reason is lost: %v", err)
+		}
+		func() {
+			defer func() { equal(t, "recovered", fmt.Sprint(recover()), "boom") }()
+			_ = write(func() error { panic("boom") })
+		}()
+		equal(t, "rows", number(t, s, `SELECT count(*) FROM settings`), 0)
+		if err := write(func() error { return nil }); err != nil {
+			t.Error("the next one:", err)
+		}
+		equal(t, "rows", number(t, s, `SELECT count(*) FROM settings`), 2)
+	})
+}

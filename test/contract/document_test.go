@@ -1,0 +1,262 @@
+package contract_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+type object = map[string]any
+
+// document is a contract, ready to hold answers against.
+type document struct {
+	name       string
+	base       string
+	root       object // with closed objects
+	compiler   *jsonschema.Compiler
+	operations []*operation
+	failure    *jsonschema.Schema
+	events     map[string]*jsonschema.Schema
+}
+
+type operation struct {
+	id       string
+	method   string
+	path     string
+	scopes   []string
+	body     string // an example of a request, empty where none is sent
+	segments []string
+	answers  map[int]shape
+}
+
+// shape is how an answer of one status must look.
+type shape struct {
+	media   map[string]*jsonschema.Schema // nil for what is not JSON
+	headers map[string]header
+}
+
+type header struct {
+	required bool
+	schema   *jsonschema.Schema
+	number   bool
+}
+
+// The forms in which date-times and scores go out.
+var (
+	instant = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?\+00:00$`)
+	points  = regexp.MustCompile(`^\d+(\.\d{1,2})?$`)
+)
+
+// formats hold what the words of the contract promise beyond its types.
+var formats = []*jsonschema.Format{
+	{Name: "date-time", Validate: func(v any) error {
+		if s, ok := v.(string); ok && !instant.MatchString(s) {
+			return errors.New("is not in UTC with a numeric offset and at most milliseconds")
+		}
+		return nil
+	}},
+	{Name: "double", Validate: func(v any) error {
+		if n, ok := v.(json.Number); ok && !points.MatchString(n.String()) {
+			return errors.New("has more than two decimals, or an exponent")
+		}
+		return nil
+	}},
+}
+
+func newDocument(name string, text []byte) (*document, error) {
+	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	root := shut(parsed, false).(object)
+	open := object{}
+	for key, schema := range dig(parsed, "components", "schemas").(object) {
+		open[key] = shut(schema, true)
+	}
+	root["components"].(object)["open"] = open
+	d := &document{name: name, root: root, compiler: jsonschema.NewCompiler(), events: map[string]*jsonschema.Schema{}}
+	d.base = dig(root, "servers").([]any)[0].(object)["url"].(string)
+	d.compiler.AssertFormat()
+	for _, f := range formats {
+		d.compiler.RegisterFormat(f)
+	}
+	if err := d.compiler.AddResource(d.address(), root); err != nil {
+		return nil, err
+	}
+	if d.failure, err = d.compile("components", "schemas", "Error"); err != nil {
+		return nil, err
+	}
+	return d, errors.Join(d.readOperations(), d.readEvents())
+}
+
+func (d *document) address() string { return "contract:///" + d.name + ".json" }
+
+// shut forbids properties that the contract does not describe. A part of an
+// allOf stays open: what closes it is the whole.
+func shut(node any, open bool) any {
+	switch node := node.(type) {
+	case []any:
+		out := make([]any, len(node))
+		for i, item := range node {
+			out[i] = shut(item, open)
+		}
+		return out
+	case object:
+		out := object{}
+		for key, value := range node {
+			out[key] = shut(value, key == "allOf")
+		}
+		if ref, ok := node["$ref"].(string); ok && open {
+			out["$ref"] = strings.Replace(ref, "#/components/schemas/", "#/components/open/", 1)
+		}
+		if !open && (node["properties"] != nil && node["type"] == "object" || node["allOf"] != nil) {
+			out["unevaluatedProperties"] = false
+		}
+		return out
+	}
+	return node
+}
+
+func dig(node any, path ...string) any {
+	for _, key := range path {
+		m, _ := node.(object)
+		node = m[key]
+	}
+	return node
+}
+
+var pointer = strings.NewReplacer("~", "~0", "/", "~1")
+
+func (d *document) compile(path ...string) (*jsonschema.Schema, error) {
+	at := "#"
+	for _, key := range path {
+		at += "/" + pointer.Replace(key)
+	}
+	schema, err := d.compiler.Compile(d.address() + at)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", at, err)
+	}
+	return schema, nil
+}
+
+// follow gives where a part of the document really stands.
+func (d *document) follow(path ...string) []string {
+	ref, ok := dig(d.root, path...).(object)["$ref"].(string)
+	if !ok {
+		return path
+	}
+	return strings.Split(strings.TrimPrefix(ref, "#/"), "/")
+}
+
+var methods = []string{"get", "put", "post", "delete", "patch"}
+
+func (d *document) readOperations() error {
+	for path, item := range d.root["paths"].(object) {
+		for _, method := range methods {
+			if dig(item, method) == nil {
+				continue
+			}
+			op := &operation{
+				id: dig(item, method, "operationId").(string), method: strings.ToUpper(method), path: path,
+				segments: strings.Split(path, "/"), answers: map[int]shape{}, body: exampleOf(dig(item, method)),
+			}
+			requirements, _ := dig(item, method, "security").([]any)
+			for _, requirement := range requirements {
+				for _, scope := range dig(requirement, "bearerAuth").([]any) {
+					op.scopes = append(op.scopes, scope.(string))
+				}
+			}
+			for status := range dig(item, method, "responses").(object) {
+				code, err := strconv.Atoi(status)
+				if err != nil {
+					return fmt.Errorf("%s: status %s", op.id, status)
+				}
+				if op.answers[code], err = d.readShape("paths", path, method, "responses", status); err != nil {
+					return err
+				}
+			}
+			d.operations = append(d.operations, op)
+		}
+	}
+	slices.SortFunc(d.operations, func(a, b *operation) int { return strings.Compare(a.id, b.id) })
+	return nil
+}
+
+func exampleOf(op any) string {
+	examples, _ := dig(op, "requestBody", "content", "application/json", "examples").(object)
+	for _, example := range examples {
+		text, _ := json.Marshal(dig(example, "value"))
+		return string(text)
+	}
+	return ""
+}
+
+func (d *document) readShape(path ...string) (shape, error) {
+	at := d.follow(path...)
+	s := shape{media: map[string]*jsonschema.Schema{}, headers: map[string]header{}}
+	content, _ := dig(d.root, append(at, "content")...).(object)
+	for media := range content {
+		s.media[media] = nil
+		if media != "application/json" {
+			continue
+		}
+		var err error
+		if s.media[media], err = d.compile(append(slices.Clone(at), "content", media, "schema")...); err != nil {
+			return s, err
+		}
+	}
+	headers, _ := dig(d.root, append(at, "headers")...).(object)
+	for name := range headers {
+		where := d.follow(append(slices.Clone(at), "headers", name)...)
+		schema, err := d.compile(append(slices.Clone(where), "schema")...)
+		if err != nil {
+			return s, err
+		}
+		h := dig(d.root, where...)
+		required, _ := dig(h, "required").(bool)
+		s.headers[http.CanonicalHeaderKey(name)] = header{
+			required: required, schema: schema, number: dig(h, "schema", "type") == "integer",
+		}
+	}
+	return s, nil
+}
+
+func (d *document) readEvents() error {
+	kinds, _ := d.root["webhooks"].(object)
+	for kind := range kinds {
+		schema, err := d.compile("webhooks", kind, "post", "requestBody", "content", "application/json", "schema")
+		if err != nil {
+			return err
+		}
+		d.events[kind] = schema
+	}
+	return nil
+}
+
+// find gives the operation that a request asks for, nil when there is none. A
+// path without parameters is preferred, but only for the methods that it has.
+func (d *document) find(method, path string) *operation {
+	path, _, _ = strings.Cut(strings.TrimPrefix(path, d.base), "?")
+	given := strings.Split(path, "/")
+	var best *operation
+	for _, op := range d.operations {
+		if op.method == method && matches(op.segments, given) && (best == nil || !strings.Contains(op.path, "{")) {
+			best = op
+		}
+	}
+	return best
+}
+
+func matches(pattern, given []string) bool {
+	return slices.EqualFunc(pattern, given, func(want, got string) bool {
+		return want == got || strings.HasPrefix(want, "{") && got != ""
+	})
+}

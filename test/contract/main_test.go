@@ -1,0 +1,83 @@
+// Package contract_test asks the whole program over HTTP, on both engines by the
+// same rows, and holds every answer against the published OpenAPI documents. It
+// knows the contracts and the operator's commands, nothing of the parts inside:
+// what can't be seen from outside is tested beside its code.
+package contract_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/coursebridge/coursebridge/api"
+	"github.com/coursebridge/coursebridge/internal/apptest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var contracts = func() func() (public, platform *document, err error) {
+	type both struct{ public, platform *document }
+	load := sync.OnceValues(func() (both, error) {
+		public, err := newDocument("public", api.PublicJSON())
+		if err != nil {
+			return both{}, err
+		}
+		platform, err := newDocument("platform", api.PlatformJSON())
+		return both{public, platform}, err
+	})
+	return func() (*document, *document, error) {
+		b, err := load()
+		return b.public, b.platform, err
+	}
+}()
+
+// chapters are the parts of the suite. They share one program per engine, and
+// each makes companies of its own.
+var chapters = []struct {
+	name string
+	run  func(t *testing.T, s *suite)
+}{
+	{"provision", provision},
+	{"provision from the cabinet", provisionCabinet},
+	{"provision former employees", provisionFormer},
+	{"provision elsewhere", provisionElsewhere},
+	{"values", values},
+	{"kept values", kept},
+	{"tags", tags},
+	{"patch", employeePatch},
+	{"offboard", offboard},
+	{"erase", erase},
+}
+
+func TestContract(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, apptest.Options{}, func(t *testing.T, p *apptest.Program) {
+		s := newSuite(t, p, newRecord())
+		t.Run("chapter", func(t *testing.T) {
+			for _, c := range chapters {
+				t.Run(c.name, func(t *testing.T) {
+					t.Parallel()
+					c.run(t, s)
+				})
+			}
+		})
+		t.Run("everything was exercised", func(t *testing.T) {
+			for _, d := range []*document{s.public, s.platform} {
+				for _, gap := range s.seen.missing(d) {
+					t.Error(gap)
+				}
+			}
+		})
+		t.Run("the log holds no secrets", func(t *testing.T) {
+			for line := range strings.Lines(p.Log.String()) {
+				for _, secret := range []string{tokenPrefix, mailHost, "Person "} {
+					if strings.Contains(line, secret) {
+						t.Errorf("%q in %s", secret, line)
+					}
+				}
+			}
+		})
+	})
+}
