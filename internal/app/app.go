@@ -11,7 +11,9 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"time"
 
+	"github.com/coursebridge/coursebridge/internal/delivery"
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/secret"
 	"github.com/coursebridge/coursebridge/internal/service"
@@ -55,6 +57,7 @@ func Open(ctx context.Context, c Config) (*App, error) {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	a := &App{config: c, log: log, store: s}
+	s.OnDeliveries(a.tell)
 	if err := a.prepare(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -82,6 +85,15 @@ func (a *App) prepare(ctx context.Context) error {
 	var err error
 	a.box, err = secret.Open(ctx, a.store, options)
 	return err
+}
+
+// tell lets the servers on this database send at once what a command has made due.
+func (a *App) tell(keys []domain.EndpointKey) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := delivery.Tell(ctx, a.store.Engine(), keys); err != nil {
+		a.log.Warn("tell the servers of due deliveries; they find them by themselves soon", "error", err)
+	}
 }
 
 // Close ends what Open began.

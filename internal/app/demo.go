@@ -21,6 +21,9 @@ const (
 
 // Demo serves a throw-away company until ctx ends, and says on out how to look around.
 func Demo(ctx context.Context, c Config, sc ServeConfig, out io.Writer) error {
+	if err := preflight(ctx, sc); err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "coursebridge-demo-")
 	if err != nil {
 		return fmt.Errorf("make a folder for the demo: %w", err)

@@ -49,6 +49,9 @@ type WebhookConfig struct {
 
 // Serve opens the database and serves until ctx ends.
 func Serve(ctx context.Context, c Config, sc ServeConfig) error {
+	if err := preflight(ctx, sc); err != nil {
+		return err
+	}
 	a, err := Open(ctx, c)
 	if err != nil {
 		return err
@@ -78,9 +81,20 @@ func (a *App) Serve(ctx context.Context, sc ServeConfig) error {
 	if sc.Ready != nil {
 		sc.Ready(address)
 	}
-	err = p.server.Run(ctx)
-	return errors.Join(err, stopWork())
+	served, late := make(chan error, 1), make(chan struct{})
+	go func() { served <- p.server.Run(ctx) }()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(requestGrace, func() { close(late) }) })()
+	select {
+	case err = <-served:
+		return errors.Join(err, stopWork())
+	case <-late:
+		return errors.Join(stopWork(), <-served)
+	}
 }
+
+// requestGrace is how long deliveries wait for the last requests when the program
+// stops; requests that hang longer share the rest of the time with them.
+const requestGrace = 5 * time.Second
 
 // address is where people reach a server that listens there.
 func (a *App) address(listening string) string {
@@ -113,9 +127,9 @@ func (a *App) build(sc ServeConfig) (*parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	proxies, err := domain.ParsePrefixes(sc.TrustedProxies)
+	proxies, err := sc.proxies()
 	if err != nil {
-		return nil, fmt.Errorf("read --trusted-proxy: %w", err)
+		return nil, err
 	}
 	p.server, err = server.New(server.Options{
 		Listen: sc.Listen, Mounts: mounts, Checks: a.checks(p, sc.Webhooks), Log: a.log, Registry: registry, TrustedProxies: proxies,
@@ -207,9 +221,9 @@ func (a *App) checks(p *parts, wc WebhookConfig) []server.Check {
 }
 
 func (a *App) buildDelivery(p *parts, wc WebhookConfig, registry *prometheus.Registry) error {
-	schedule, err := delivery.ParseSchedule(wc.RetryDelays)
+	schedule, err := wc.schedule()
 	if err != nil {
-		return fmt.Errorf("read --webhook-retry-delays: %w", err)
+		return err
 	}
 	metrics, err := delivery.NewMetrics(registry)
 	if err != nil {

@@ -58,6 +58,9 @@ type Attempt struct {
 	RequestedBy     string
 }
 
+// MaxResponseLog is how much of a response body the log keeps.
+const MaxResponseLog = 8 << 10
+
 // Header is one HTTP header line.
 type Header struct {
 	Name  string `json:"name"`
@@ -89,6 +92,8 @@ type DeliveryFilter struct {
 	Kind       EventKind
 	From, To   *time.Time
 	Search     string // an externalId or a delivery id
+	Retried    bool   // of the pending ones, those that have failed before
+	Failing    bool   // failed, or pending and failed before
 }
 
 // ErrorErased is the error kind of a delivery whose person was erased before it

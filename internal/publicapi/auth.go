@@ -11,8 +11,8 @@ import (
 // call is the context of an authenticated request.
 type call struct {
 	context.Context
-	token  domain.Token
-	caller domain.Caller
+	token domain.Token
+	info  *wire.Info
 }
 
 type callKey struct{}
@@ -27,7 +27,16 @@ func (c *call) Value(key any) any {
 
 // callerFrom gives on whose behalf an operation runs. Every operation needs a
 // token, so in an operation there always is one.
-func callerFrom(ctx context.Context) domain.Caller { return ctx.Value(callKey{}).(*call).caller }
+func callerFrom(ctx context.Context) domain.Caller {
+	c := ctx.Value(callKey{}).(*call)
+	return domain.Caller{
+		Company: c.token.Company,
+		Actor: domain.Actor{
+			Kind: domain.ActorToken, ID: c.token.ID, Label: c.token.Name,
+			RequestID: c.info.RequestID, Address: c.info.Remote(),
+		},
+	}
+}
 
 // tokenFrom gives the token of the request.
 func tokenFrom(ctx context.Context) domain.Token { return ctx.Value(callKey{}).(*call).token }
@@ -57,13 +66,7 @@ func (h *handler) HandleBearerAuth(ctx context.Context, op oas.OperationName, t 
 	if err := wire.CheckQuery(info.RawQuery); err != nil {
 		return nil, err
 	}
-	return &call{Context: ctx, token: token, caller: domain.Caller{
-		Company: token.Company,
-		Actor: domain.Actor{
-			Kind: domain.ActorToken, ID: token.ID, Label: token.Name,
-			RequestID: info.RequestID, Address: info.Remote(),
-		},
-	}}, nil
+	return &call{Context: ctx, token: token, info: info}, nil
 }
 
 // scoped names the first scope that the token lacks.

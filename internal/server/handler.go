@@ -155,7 +155,10 @@ func (h *handler) write(q *request, mount *Mount, method string, took time.Durat
 	if broken {
 		attrs = append(attrs, slog.Bool("broken", true))
 	}
-	h.log.LogAttrs(&q.Context, level, "request", attrs...)
+	// Not through the logger, which would look up the line of code at every request.
+	record := slog.NewRecord(time.Now(), level, "request", 0)
+	record.AddAttrs(attrs...)
+	_ = h.log.Handler().Handle(&q.Context, record)
 }
 
 // Values that every answer shares; nobody appends to them.

@@ -141,7 +141,7 @@ func TestHeaders(t *testing.T) {
 	h := chain(t, io.Discard, Mount{Prefix: "/api", Handler: says(""), API: true}, Mount{Prefix: "/cabinet", Handler: says("")})
 	api, page, lost := get(h, "/api").Header(), get(h, "/cabinet").Header(), get(h, "/lost").Header()
 	for _, got := range []http.Header{api, page, lost} {
-		if got.Get("X-Content-Type-Options") != "nosniff" || len(got.Get("X-Request-Id")) < 16 {
+		if got.Get("X-Content-Type-Options") != "nosniff" || len(got.Get("X-Request-Id")) != 13 {
 			t.Errorf("%v", got)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,6 +20,21 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	inFlight prometheus.Gauge
+
+	mu    sync.RWMutex
+	known map[labels]series
+}
+
+type labels struct {
+	route, method string
+	status        int
+}
+
+// series are the metrics of one kind of answer, found once: looking them up by
+// their label values costs more than counting.
+type series struct {
+	count   prometheus.Counter
+	seconds prometheus.Observer
 }
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
@@ -32,6 +48,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "coursebridge_http_requests_in_flight", Help: "Requests being answered now.",
 		}),
+		known: map[labels]series{},
 	}
 	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.inFlight} {
 		if err := reg.Register(c); err != nil {
@@ -42,8 +59,18 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 }
 
 func (m *metrics) observe(route, method string, status int, took time.Duration) {
-	m.requests.WithLabelValues(route, method, statusLabel(status)).Inc()
-	m.seconds.WithLabelValues(route, method).Observe(took.Seconds())
+	l := labels{route, method, status}
+	m.mu.RLock()
+	s, found := m.known[l]
+	m.mu.RUnlock()
+	if !found {
+		s = series{m.requests.WithLabelValues(route, method, strconv.Itoa(status)), m.seconds.WithLabelValues(route, method)}
+		m.mu.Lock()
+		m.known[l] = s
+		m.mu.Unlock()
+	}
+	s.count.Inc()
+	s.seconds.Observe(took.Seconds())
 }
 
 func (m *metrics) handler(g prometheus.Gatherer) http.Handler {
@@ -85,11 +112,4 @@ func methodLabel(method string) string {
 		return method
 	}
 	return "other"
-}
-
-func statusLabel(status int) string {
-	if status == http.StatusOK {
-		return "200"
-	}
-	return strconv.Itoa(status)
 }

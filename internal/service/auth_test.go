@@ -242,12 +242,12 @@ func TestLateLookIsNotKept(t *testing.T) {
 		token, secret := o.token(acme)
 		_, other := o.token(acme)
 		read, release := make(chan struct{}), make(chan struct{})
-		var first sync.Once
+		var looked atomic.Bool
 		s := &counted{Store: o.store, looked: func() {
-			first.Do(func() {
+			if looked.CompareAndSwap(false, true) {
 				close(read)
 				<-release
-			})
+			}
 		}}
 		tokens := service.NewTokens(s, service.TokenOptions{})
 		late := make(chan error)

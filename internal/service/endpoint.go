@@ -31,6 +31,7 @@ type EndpointStore interface {
 	AuditEndpoint(ctx context.Context, c domain.Caller, id int64, action, detail string) error
 	ParkDeliveries(ctx context.Context, key domain.EndpointKey, limit int) (int, error)
 	EndpointHealth(ctx context.Context, company int64, from time.Time, hours int) ([]domain.EndpointHealth, error)
+	WaitingDeliveries(ctx context.Context, company, endpoint int64) (int64, error)
 }
 
 // Targets answers for receivers: whether a URL may be saved, and what a test
@@ -98,6 +99,17 @@ func (w *Webhooks) check(ctx context.Context, in *domain.EndpointInput) error {
 	var checks domain.Checks
 	checks.Add("url", w.targets.CheckTarget(ctx, in.URL))
 	return checks.Err()
+}
+
+// CheckURL says whether an address may be a target, in a sentence for the person
+// who entered it.
+func (w *Webhooks) CheckURL(ctx context.Context, url string) error {
+	return w.targets.CheckTarget(ctx, url)
+}
+
+// Waiting counts the endpoint's deliveries that are neither delivered nor given up.
+func (w *Webhooks) Waiting(ctx context.Context, c domain.Caller, id int64) (int64, error) {
+	return w.store.WaitingDeliveries(ctx, c.Company.ID, id)
 }
 
 func (w *Webhooks) seal(c domain.Caller, secret string) domain.SealedSecret {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -28,7 +29,11 @@ func (s *Store) PutCourse(ctx context.Context, course domain.Course) (id int64, 
 		}
 		if !found {
 			made := course
-			if err := s.insertCourse(ctx, tx, &made); err != nil {
+			err := s.insertCourse(ctx, tx, &made)
+			if errors.Is(err, domain.ErrCourseIDTaken) {
+				return db.ErrRetry // made meanwhile: the next run finds it
+			}
+			if err != nil {
 				return err
 			}
 			id, status = made.ID, "created"
@@ -44,7 +49,9 @@ func (s *Store) PutCourse(ctx context.Context, course domain.Course) (id int64, 
 	return id, status, err
 }
 
-// updateCourse also stamps the assignments of a renamed course: they carry its name.
+// updateCourse also stamps the assignments of a renamed course: they carry its
+// name. They are looked for company by company, as their index is; a company that
+// has lost its grant has kept its assignments.
 func (s *Store) updateCourse(ctx context.Context, tx db.Tx, old, course domain.Course) error {
 	b := &db.Batch{}
 	b.Exec(`UPDATE courses SET name = $2, is_assessment = $3, pass_mark = $4, allowed_attempts = $5, updated_at = $6 WHERE id = $1`,
@@ -52,7 +59,7 @@ func (s *Store) updateCourse(ctx context.Context, tx db.Tx, old, course domain.C
 	s.setModules(b, old.ID, course.Modules)
 	if old.Name != course.Name {
 		b.Exec(`UPDATE assignments SET updated_at = $2 WHERE course_id = $1 AND revoked_at IS NULL
-			AND company_id IN (SELECT company_id FROM course_grants WHERE course_id = $1)`, old.ID, tx.Now())
+			AND company_id IN (SELECT id FROM companies)`, old.ID, tx.Now())
 	}
 	s.coursesChanged(b)
 	return tx.Send(ctx, b)
@@ -64,11 +71,13 @@ func (s *Store) GrantCourse(ctx context.Context, by domain.Actor, externalID str
 	var id int64
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
 		id = 0
-		exists := false
+		exists, has := false, false
 		b := &db.Batch{}
 		b.Query(func(r db.Rows) error { return r.Scan(&id) },
 			`SELECT id FROM courses WHERE owner_company_id = 0 AND external_id = $1`, externalID)
 		b.Query(func(db.Rows) error { exists = true; return nil }, `SELECT 1 FROM companies WHERE id = $1`, company)
+		b.Query(func(db.Rows) error { has = true; return nil }, `SELECT 1 FROM course_grants g JOIN courses c ON c.id = g.course_id
+			WHERE g.company_id = $1 AND c.owner_company_id = 0 AND c.external_id = $2`, company, externalID)
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}
@@ -77,6 +86,8 @@ func (s *Store) GrantCourse(ctx context.Context, by domain.Actor, externalID str
 			return domain.ErrCourseNotFound
 		case !exists:
 			return domain.ErrCompanyNotFound(company)
+		case has == granted:
+			return nil
 		}
 		b = &db.Batch{}
 		c := domain.Caller{Company: domain.Company{ID: company}, Actor: by}

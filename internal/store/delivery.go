@@ -42,6 +42,12 @@ func (s *Store) Deliveries(ctx context.Context, company int64, f domain.Delivery
 	if f.State != "" {
 		c.add("d.state = ?", string(f.State))
 	}
+	if f.Retried {
+		c.add("d.attempts > d.round_start")
+	}
+	if f.Failing {
+		c.add("d.state IN ('failed', 'pending') AND (d.state = 'failed' OR d.attempts > d.round_start)")
+	}
 	if f.Kind != "" {
 		c.add("d.kind = ?", string(f.Kind))
 	}
@@ -76,6 +82,15 @@ func (s *Store) Deliveries(ctx context.Context, company int64, f domain.Delivery
 		page.Next = &domain.DeliveryCursor{CreatedAt: last.CreatedAt, ID: last.ID}
 	}
 	return page, err
+}
+
+// WaitingDeliveries counts the endpoint's pending and held deliveries.
+func (s *Store) WaitingDeliveries(ctx context.Context, company, endpoint int64) (int64, error) {
+	var n int64
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error { return r.Scan(&n) },
+		`SELECT count(*) FROM deliveries WHERE company_id = $1 AND endpoint_id = $2 AND state IN ('pending', 'held')`, company, endpoint)
+	return n, s.read(ctx, b)
 }
 
 // Delivery gives one delivery with its body and every attempt. Codes: not_found.

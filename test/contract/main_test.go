@@ -49,6 +49,21 @@ var chapters = []struct {
 	{"patch", employeePatch},
 	{"offboard", offboard},
 	{"erase", erase},
+	{"unauthorized", unauthorized},
+	{"forbidden", forbidden},
+	{"invalid", invalid},
+	{"too large", tooLarge},
+	{"rate", rate},
+	{"order of checks", checks},
+	{"paths", paths},
+	{"bad paths", badPaths},
+	{"wrong methods", wrongMethods},
+	{"documents", documents},
+	{"bad bodies", badBodies},
+	{"numbers", numbers},
+	{"content types", contentTypes},
+	{"request ids", requestIDs},
+	{"connections", connections},
 }
 
 func TestContract(t *testing.T) {

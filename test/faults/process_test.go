@@ -38,12 +38,17 @@ func serve(t *testing.T, database string, flags ...string) *process {
 // launch starts a server and does not wait for it.
 func launch(t *testing.T, database string, flags ...string) *process {
 	t.Helper()
+	return launchWith(t, nil, database, flags...)
+}
+
+func launchWith(t *testing.T, env []string, database string, flags ...string) *process {
+	t.Helper()
 	args := append([]string{
 		"serve", "--listen", "127.0.0.1:0", "--database", database, "--rate-limit", "0",
 		"--webhook-allow-private", "--webhook-allow-http",
 	}, flags...)
 	p := &process{cmd: command(args...), log: newText(), exited: make(chan struct{})}
-	p.cmd.Stderr = p.log
+	p.cmd.Stderr, p.cmd.Env = p.log, append(p.cmd.Env, env...)
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal("start the program:", err)
 	}

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -84,9 +85,9 @@ func TestStoppingFinishesWhatRuns(t *testing.T) {
 func finishes(t *testing.T, database string, signal syscall.Signal) {
 	t.Helper()
 	f, caller := newFirm(t, database), newCaller(t)
-	go2 := make(chan struct{})
+	goOn := make(chan struct{})
 	inbox := newReceiver(t, func(_ *receiver, w http.ResponseWriter, _ arrival) {
-		<-go2
+		<-goOn
 		w.WriteHeader(http.StatusNoContent)
 	})
 	f.listen(t, inbox.URL)
@@ -96,10 +97,14 @@ func finishes(t *testing.T, database string, signal syscall.Signal) {
 	held := hold(t, f, server.url, "held")
 	server.signal(t, signal)
 	eventually(t, patience, "a closed door", func() error {
-		_, err := net.Dial("tcp", strings.TrimPrefix(server.url, "http://"))
-		return want(err != nil, nil, true)
+		conn, err := net.Dial("tcp", strings.TrimPrefix(server.url, "http://"))
+		if err != nil {
+			return nil
+		}
+		_ = conn.Close()
+		return errors.New("it takes connections")
 	})
-	close(go2)
+	close(goOn)
 	if status := held.release(t); status != http.StatusOK {
 		t.Errorf("the request that ran was answered with %d", status)
 	}

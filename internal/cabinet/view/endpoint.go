@@ -230,6 +230,23 @@ func EndpointDisable(e Endpoint) Confirm {
 	}
 }
 
+// EndpointEnable asks before a webhook is enabled: a test event is sent first,
+// and when that was refused, whether to go on all the same.
+func EndpointEnable(e Endpoint, refused string) Confirm {
+	v := Confirm{
+		Section: SectionWebhooks, Crumbs: endpointCrumbs(e),
+		Title:   "Enable this webhook?",
+		Effects: []string{"A test event is sent to " + e.URL + " first. It is enabled when your system accepts it."},
+		Action:  PathWebhook(e.ID, "enable"), Verb: "Test and enable", Cancel: PathWebhook(e.ID),
+	}
+	if refused != "" {
+		v.Title, v.Verb = "Enable it all the same?", "Enable without a test"
+		v.Effects = []string{refused, "Events that your system does not accept are tried again, and fail in the end."}
+		v.Hidden = []Option{{"force", "1"}}
+	}
+	return v
+}
+
 func endpointCrumbs(e Endpoint) []Link {
 	return []Link{{"Webhooks", PathWebhooks}, {target(e.URL), PathWebhook(e.ID)}}
 }

@@ -1,0 +1,175 @@
+package cabinet
+
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+const deliveryRows = 50
+
+func (c *Cabinet) deliveryPages(inside register) {
+	inside("GET "+view.PathDeliveries, deliveries)
+	inside("GET "+view.PathDeliveries+"/{id}", delivery)
+	inside("POST "+view.PathDeliveries+"/{id}/redeliver", redeliver)
+	c.redeliveryPages(inside)
+}
+
+func deliveryView(d domain.Delivery) view.Delivery {
+	v := view.Delivery{
+		ID: d.ID, State: view.DeliveryState(d.State), Event: string(d.Kind), ExternalID: d.ExternalID, EndpointID: d.EndpointID,
+		EndpointURL: d.EndpointURL, Attempts: d.Attempts, CreatedAt: d.CreatedAt,
+	}
+	if d.Retrying() {
+		v.State = view.DeliveryRetrying
+	}
+	if d.State == domain.DeliveryPending {
+		v.NextAttempt = &d.DueAt
+	}
+	return v
+}
+
+func (p *page) endpointOptions() ([]view.Option, error) {
+	list, err := p.Webhooks.List(p.r.Context(), p.caller())
+	out := make([]view.Option, len(list))
+	for i, e := range list {
+		out[i] = view.Option{Value: strconv.FormatInt(e.ID, 10), Label: e.URL}
+	}
+	return out, err
+}
+
+// deliveryFilter reads the filter of the address, once as it stands there and
+// once as the log takes it.
+func (p *page) deliveryFilter() (view.DeliveryFilter, domain.DeliveryFilter) {
+	shown := view.DeliveryFilter{
+		Endpoint: p.query("endpoint"), Event: p.query("event"), State: p.query("state"), From: p.query("from"), To: p.query("to"),
+		Search: strings.TrimSpace(p.query("q")), Errors: view.Errors{},
+	}
+	f := domain.DeliveryFilter{Kind: domain.EventKind(shown.Event), Search: shown.Search}
+	f.EndpointID, _ = strconv.ParseInt(shown.Endpoint, 10, 64) // anything else is no endpoint's id
+	switch shown.State {
+	case string(view.DeliveryRetrying):
+		f.State, f.Retried = domain.DeliveryPending, true
+	case "failing":
+		f.Failing = true
+	default:
+		f.State = domain.DeliveryState(shown.State)
+	}
+	f.From = p.moment("from", shown.From, shown.Errors)
+	f.To = p.moment("to", shown.To, shown.Errors)
+	return shown, f
+}
+
+// moment reads a date and time of the address in the company's zone.
+func (p *page) moment(name, text string, errs view.Errors) *time.Time {
+	if text == "" {
+		return nil
+	}
+	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", time.DateOnly} {
+		if at, err := time.ParseInLocation(layout, text, p.identity.Company.Location()); err == nil {
+			at = at.UTC()
+			return &at
+		}
+	}
+	errs[name] = "Enter a date and time such as 2026-11-14 09:30."
+	return nil
+}
+
+func deliveries(p *page) error {
+	shown, f := p.deliveryFilter()
+	options, err := p.endpointOptions()
+	if err != nil {
+		return err
+	}
+	after := parseCursor(p.query("after"))
+	found, err := p.Webhooks.Deliveries(p.r.Context(), p.caller(), f, after, deliveryRows)
+	if errs, ok := invalid(err); ok {
+		shown.Errors = errs
+	} else if err != nil {
+		return err
+	}
+	v := view.DeliveryList{Filter: shown, Endpoints: options, Total: int64(len(found.Items)), More: found.Next != nil, Live: after == nil}
+	for _, d := range found.Items {
+		v.Deliveries = append(v.Deliveries, deliveryView(d))
+	}
+	if found.Next != nil {
+		v.Pager.Next = p.withQuery("after", formatCursor(*found.Next))
+	}
+	if after != nil {
+		v.Pager.Previous = p.withQuery("after", "")
+	}
+	return p.show(view.DeliveriesPage(p.shell(), v))
+}
+
+func formatCursor(c domain.DeliveryCursor) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(c.CreatedAt.UnixMilli(), 10) + " " + c.ID))
+}
+
+// parseCursor reads a position in the log, nil for one that makes no sense.
+func parseCursor(text string) *domain.DeliveryCursor {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return nil
+	}
+	at, id, ok := strings.Cut(string(raw), " ")
+	ms, err := strconv.ParseInt(at, 10, 64)
+	if !ok || err != nil {
+		return nil
+	}
+	return &domain.DeliveryCursor{CreatedAt: time.UnixMilli(ms).UTC(), ID: id}
+}
+
+func delivery(p *page) error {
+	d, err := p.Webhooks.Delivery(p.r.Context(), p.caller(), p.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	v := view.DeliveryDetail{Delivery: deliveryView(d.Delivery), Body: string(d.Body), Erased: d.Erased}
+	e, err := p.Webhooks.Get(p.r.Context(), p.caller(), d.EndpointID)
+	switch {
+	case domain.CodeOf(err) == domain.CodeNotFound && err != nil:
+		v.EndpointGone = true
+	case err != nil:
+		return err
+	default:
+		v.CanRedeliver = e.Enabled() && !d.Erased
+	}
+	for i := len(d.Tries) - 1; i >= 0; i-- {
+		v.Tries = append(v.Tries, attemptView(d.Tries[i]))
+	}
+	if len(d.Tries) > 0 && !d.Erased {
+		v.Curl = d.Tries[len(d.Tries)-1].Curl(d.Body)
+	}
+	return p.show(view.DeliveryPage(p.shell(), v))
+}
+
+func attemptView(t domain.Attempt) view.Attempt {
+	v := view.Attempt{
+		Number: t.Number, URL: t.URL, StartedAt: t.StartedAt, Took: t.Duration, StatusCode: t.StatusCode, OK: t.ErrorKind == "",
+		ErrorKind: t.ErrorKind, Error: t.Error, RequestedBy: t.RequestedBy, ResponseBody: string(t.ResponseBody),
+		ResponseCut: len(t.ResponseBody) >= domain.MaxResponseLog,
+	}
+	for _, h := range t.RequestHeaders {
+		v.RequestHeaders = append(v.RequestHeaders, view.Header(h))
+	}
+	for _, h := range t.ResponseHeaders {
+		v.ResponseHeaders = append(v.ResponseHeaders, view.Header(h))
+	}
+	return v
+}
+
+func redeliver(p *page) error {
+	id := p.r.PathValue("id")
+	err := p.Webhooks.Redeliver(p.r.Context(), p.caller(), id)
+	if errs, ok := invalid(err); ok {
+		return p.refused(firstOf(errs), view.PathDelivery(id))
+	}
+	if err != nil {
+		return err
+	}
+	return p.done("The delivery is sent again.", view.PathDelivery(id))
+}

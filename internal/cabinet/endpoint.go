@@ -1,0 +1,182 @@
+package cabinet
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"github.com/coursebridge/coursebridge/internal/cabinet/snippets"
+	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+func (c *Cabinet) webhookPages(inside register) {
+	inside("GET "+view.PathWebhooks, endpoints)
+	inside("GET "+view.PathWebhookNew, endpointForm)
+	inside("POST "+view.PathWebhookNew, addEndpoint)
+	inside("POST "+view.PathWebhookCheck, checkURL)
+	inside("GET "+view.PathWebhooks+"/{id}", endpoint)
+	inside("GET "+view.PathWebhooks+"/{id}/edit", editForm)
+	inside("POST "+view.PathWebhooks+"/{id}/edit", editEndpoint)
+	c.endpointActs(inside)
+}
+
+func endpoints(p *page) error {
+	list, err := p.Webhooks.List(p.r.Context(), p.caller())
+	if err != nil {
+		return err
+	}
+	health, err := p.Webhooks.Health(p.r.Context(), p.caller())
+	if err != nil {
+		return err
+	}
+	return p.show(view.WebhooksPage(p.shell(), view.EndpointList{Endpoints: endpointViews(list, health)}))
+}
+
+// kinds are what can be subscribed to, with a sample of each.
+func (p *page) kinds(chosen []domain.EventKind) ([]view.EventChoice, error) {
+	out := make([]view.EventChoice, len(domain.EventKinds))
+	for i, k := range domain.EventKinds {
+		body, err := p.Webhooks.SampleBody(p.caller(), k)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = view.EventChoice{Kind: string(k), Sample: pretty(body), Checked: slices.Contains(chosen, k)}
+	}
+	return out, nil
+}
+
+func pretty(body []byte) string {
+	var out bytes.Buffer
+	if json.Indent(&out, body, "", "  ") != nil {
+		return string(body)
+	}
+	return out.String()
+}
+
+func endpointForm(p *page) error {
+	kinds, err := p.kinds(domain.EventKinds)
+	if err != nil {
+		return err
+	}
+	return p.show(view.WebhookFormPage(p.shell(), view.EndpointForm{Kinds: kinds}))
+}
+
+func (p *page) endpointInput() domain.EndpointInput {
+	in := domain.EndpointInput{URL: p.field("url"), Description: p.field("description")}
+	for _, k := range p.fields("event") {
+		in.Events = append(in.Events, domain.EventKind(k))
+	}
+	return in
+}
+
+// endpointAgain shows the form once more; err is nil unless it was another failure.
+func (p *page) endpointAgain(id int64, in domain.EndpointInput, err error) error {
+	errs, ok := invalid(err)
+	if !ok {
+		return err
+	}
+	kinds, err := p.kinds(in.Events)
+	if err != nil {
+		return err
+	}
+	return p.again(view.WebhookFormPage(p.shell(), view.EndpointForm{ID: id, URL: in.URL, Description: in.Description, Kinds: kinds, Errors: errs}))
+}
+
+func addEndpoint(p *page) error {
+	in := p.endpointInput()
+	e, _, err := p.Webhooks.Add(p.r.Context(), p.caller(), in)
+	if err != nil {
+		return p.endpointAgain(0, in, err)
+	}
+	return p.done("The webhook is added. Send a test event to see that it arrives.", view.PathWebhook(e.ID))
+}
+
+// checkURL tells beside the field whether an address may be a target.
+func checkURL(p *page) error {
+	v := view.URLCheck{OK: true, Message: "Events can be sent there."}
+	if err := p.Webhooks.CheckURL(p.r.Context(), p.field("url")); err != nil {
+		v = view.URLCheck{Message: sentence(err.Error())}
+	}
+	return p.show(view.URLCheckResult(v))
+}
+
+func (p *page) endpointInPath() (domain.Endpoint, error) {
+	id, err := p.id()
+	if err != nil {
+		return domain.Endpoint{}, err
+	}
+	return p.Webhooks.Get(p.r.Context(), p.caller(), id)
+}
+
+const recentDeliveries = 10
+
+// endpointDetail gathers what the page of a webhook shows.
+func (p *page) endpointDetail(e domain.Endpoint) (view.EndpointDetail, error) {
+	ctx, caller := p.r.Context(), p.caller()
+	health, err := p.Webhooks.Health(ctx, caller)
+	if err != nil {
+		return view.EndpointDetail{}, err
+	}
+	recent, err := p.Webhooks.Deliveries(ctx, caller, domain.DeliveryFilter{EndpointID: e.ID}, nil, recentDeliveries)
+	if err != nil {
+		return view.EndpointDetail{}, err
+	}
+	v := view.EndpointDetail{Endpoint: endpointViews([]domain.Endpoint{e}, health)[0], PreviousUntil: e.PreviousUntil}
+	if !e.Rotating(p.Now()) {
+		v.PreviousUntil = nil
+	}
+	if len(v.Hours) > 0 {
+		v.Chart = &view.Chart{Title: "Deliveries in the last 24 hours", Buckets: v.Hours}
+	}
+	for _, d := range recent.Items {
+		v.Recent = append(v.Recent, deliveryView(d))
+	}
+	for _, s := range snippets.All {
+		v.Snippets = append(v.Snippets, view.Snippet{ID: s.ID, Label: s.Label, Code: s.Code()})
+	}
+	return v, nil
+}
+
+func (p *page) showEndpoint(e domain.Endpoint, with func(*view.EndpointDetail)) error {
+	v, err := p.endpointDetail(e)
+	if err != nil {
+		return err
+	}
+	if with != nil {
+		with(&v)
+	}
+	return p.show(view.WebhookPage(p.shell(), v))
+}
+
+func endpoint(p *page) error {
+	e, err := p.endpointInPath()
+	if err != nil {
+		return err
+	}
+	return p.showEndpoint(e, nil)
+}
+
+func editForm(p *page) error {
+	e, err := p.endpointInPath()
+	if err != nil {
+		return err
+	}
+	kinds, err := p.kinds(e.Events)
+	if err != nil {
+		return err
+	}
+	return p.show(view.WebhookFormPage(p.shell(), view.EndpointForm{ID: e.ID, URL: e.URL, Description: e.Description, Kinds: kinds}))
+}
+
+func editEndpoint(p *page) error {
+	e, err := p.endpointInPath()
+	if err != nil {
+		return err
+	}
+	in := p.endpointInput()
+	if _, err := p.Webhooks.Update(p.r.Context(), p.caller(), e.ID, in); err != nil {
+		return p.endpointAgain(e.ID, in, err)
+	}
+	return p.done("The webhook is saved.", view.PathWebhook(e.ID))
+}

@@ -1,0 +1,87 @@
+package cabinet
+
+import (
+	"strconv"
+
+	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+func (c *Cabinet) redeliveryPages(inside register) {
+	inside("GET "+view.PathRedeliver, redeliverForm)
+	inside("POST "+view.PathRedeliver, redeliverRange)
+	inside("GET "+view.PathRedeliver+"/{id}", redelivery)
+}
+
+// rangeForm reads what is to be sent again, from the address or from the posted form.
+func (p *page) rangeForm(read func(string) string) (view.RedeliverForm, domain.RedeliveryFilter) {
+	form := view.RedeliverForm{
+		Endpoint: read("endpoint"), Event: read("event"), State: read("state"), From: read("from"), To: read("to"), Errors: view.Errors{},
+	}
+	f := domain.RedeliveryFilter{Kind: domain.EventKind(form.Event)}
+	f.EndpointID, _ = strconv.ParseInt(form.Endpoint, 10, 64) // anything else is no endpoint's id
+	switch state := domain.DeliveryState(form.State); state {
+	case domain.DeliveryFailed, domain.DeliveryHeld:
+		f.States = []domain.DeliveryState{state}
+	case "":
+		form.State, f.States = string(domain.DeliveryFailed), []domain.DeliveryState{domain.DeliveryFailed}
+	}
+	f.From = p.moment("from", form.From, form.Errors)
+	f.To = p.moment("to", form.To, form.Errors)
+	return form, f
+}
+
+func redeliverForm(p *page) error {
+	form, f := p.rangeForm(p.query)
+	if p.query("count") != "" && len(form.Errors) == 0 {
+		n, err := p.Webhooks.CountRedeliver(p.r.Context(), p.caller(), f)
+		if errs, ok := invalid(err); ok {
+			form.Errors = errs
+		} else if err != nil {
+			return err
+		} else {
+			form.Count = &n
+		}
+	}
+	return p.showRange(form)
+}
+
+func (p *page) showRange(form view.RedeliverForm) error {
+	options, err := p.endpointOptions()
+	if err != nil {
+		return err
+	}
+	form.Endpoints = options
+	return p.show(view.RedeliverPage(p.shell(), form))
+}
+
+func redeliverRange(p *page) error {
+	form, f := p.rangeForm(p.field)
+	if len(form.Errors) > 0 {
+		return p.showRange(form)
+	}
+	job, err := p.Webhooks.RedeliverRange(p.r.Context(), p.caller(), f)
+	if errs, ok := invalid(err); ok {
+		form.Errors = errs
+		return p.showRange(form)
+	}
+	if err != nil {
+		return err
+	}
+	return p.redirect(view.PathRedelivery(job.ID))
+}
+
+func redelivery(p *page) error {
+	id, err := p.id()
+	if err != nil {
+		return err
+	}
+	job, err := p.Webhooks.RedeliveryJob(p.r.Context(), p.caller(), id)
+	if err != nil {
+		return err
+	}
+	return p.show(view.RedeliveryPage(p.shell(), view.Redelivery{
+		ID: job.ID, Total: job.Total, Done: job.Done, RequestedBy: job.RequestedBy, StartedAt: job.CreatedAt,
+		FinishedAt: job.FinishedAt, Log: view.PathDeliveries,
+	}))
+}

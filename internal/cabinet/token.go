@@ -1,0 +1,203 @@
+package cabinet
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+func (c *Cabinet) tokenPages(inside register) {
+	inside("GET "+view.PathTokens, tokens)
+	inside("GET "+view.PathTokenNew, tokenForm)
+	inside("POST "+view.PathTokenNew, createToken)
+	inside("GET "+view.PathTokens+"/{id}", token)
+	inside("GET "+view.PathTokens+"/{id}/rename", renameForm)
+	inside("POST "+view.PathTokens+"/{id}/rename", renameToken)
+	inside("GET "+view.PathTokens+"/{id}/revoke", confirmRevoke)
+	inside("POST "+view.PathTokens+"/{id}/revoke", revokeToken)
+}
+
+func (p *page) tokenView(t domain.Token) view.Token {
+	v := view.Token{
+		ID: t.ID, Name: t.Name, LastFour: t.LastFour, CreatedBy: t.CreatedBy, CreatedAt: t.CreatedAt, LastUsedAt: t.LastUsedAt,
+		LastUsedIP: t.LastUsedIP, ExpiresAt: t.ExpiresAt, RevokedAt: t.RevokedAt, State: view.TokenActive,
+	}
+	for _, s := range t.Scopes {
+		v.Scopes = append(v.Scopes, string(s))
+	}
+	for _, a := range t.Allowed {
+		v.Allowed = append(v.Allowed, a.String())
+	}
+	switch {
+	case t.RevokedAt != nil:
+		v.State = view.TokenRevoked
+	case !t.Live(p.Now()):
+		v.State = view.TokenExpired
+	}
+	return v
+}
+
+func tokens(p *page) error {
+	slice, err := p.Tokens.List(p.r.Context(), domain.TokenFilter{CompanyID: p.identity.Company.ID}, domain.Page{Number: 1, Limit: domain.MaxLimit})
+	if err != nil {
+		return err
+	}
+	v := view.TokenList{Revoked: p.query("all") != ""}
+	for _, t := range slice.Items {
+		row := p.tokenView(t)
+		if !v.Revoked && row.State != view.TokenActive {
+			v.Hidden++
+			continue
+		}
+		v.Tokens = append(v.Tokens, row)
+	}
+	return p.show(view.TokensPage(p.shell(), v))
+}
+
+const (
+	expiryNever = "never"
+	expiryDate  = "date"
+)
+
+func (p *page) tomorrow() string {
+	return p.Now().In(p.identity.Company.Location()).AddDate(0, 0, 1).Format(time.DateOnly)
+}
+
+func tokenForm(p *page) error {
+	return p.show(view.TokenNewPage(p.shell(), view.TokenForm{Expiry: "365", MinDate: p.tomorrow()}))
+}
+
+func createToken(p *page) error {
+	form := view.TokenForm{
+		Name: p.field("name"), Scopes: p.fields("scope"), Expiry: p.field("expiry"), Date: p.field("date"),
+		MinDate: p.tomorrow(), Allowed: p.field("allowed"),
+	}
+	in, errs := p.newToken(form)
+	if len(errs) == 0 {
+		made, secret, err := p.Tokens.Create(p.r.Context(), p.caller(), in)
+		if err == nil {
+			return p.show(view.TokenCreatedPage(p.shell(), view.TokenCreated{
+				Token: p.tokenView(made), Secret: secret,
+				Curl: "curl " + p.PublicURL() + "/api/v1/token -H 'Authorization: Bearer " + secret + "'",
+			}))
+		}
+		var ok bool
+		if errs, ok = invalid(err); !ok {
+			return err
+		}
+	}
+	form.Errors = errs
+	return p.again(view.TokenNewPage(p.shell(), form))
+}
+
+// newToken reads the form into what the use case takes.
+func (p *page) newToken(form view.TokenForm) (domain.NewToken, view.Errors) {
+	errs := view.Errors{}
+	in := domain.NewToken{CompanyID: p.identity.Company.ID, Name: form.Name}
+	for _, s := range form.Scopes {
+		in.Scopes = append(in.Scopes, domain.Scope(s))
+	}
+	if len(in.Scopes) == 0 {
+		errs["scopes"] = "Choose at least one: a token without a scope can only identify itself."
+	}
+	expires, err := p.expiry(form.Expiry, form.Date)
+	if err != nil {
+		errs[expiryDate] = sentence(err.Error())
+	}
+	in.ExpiresAt = expires
+	if in.Allowed, err = domain.ParsePrefixes(strings.Split(form.Allowed, "\n")); err != nil {
+		errs["allowed"] = sentence(err.Error())
+	}
+	if _, err := domain.Name(form.Name); err != nil {
+		errs["name"] = sentence(err.Error())
+	}
+	return in, errs
+}
+
+// expiry reads a choice such as 90 days, or a date, whose whole day still counts.
+func (p *page) expiry(choice, date string) (*time.Time, error) {
+	now := p.Now()
+	var at time.Time
+	switch choice {
+	case expiryNever:
+		return nil, nil //nolint:nilnil // A token that never expires has no expiry.
+	case "30":
+		at = now.AddDate(0, 0, 30)
+	case "90":
+		at = now.AddDate(0, 0, 90)
+	case "365":
+		at = now.AddDate(1, 0, 0)
+	default:
+		day, err := time.ParseInLocation(time.DateOnly, date, p.identity.Company.Location())
+		if err != nil {
+			return nil, errors.New("choose how long the token works, or enter a date such as 2027-01-31")
+		}
+		at = day.AddDate(0, 0, 1)
+		if !at.After(now) {
+			return nil, errors.New("the date must lie in the future")
+		}
+	}
+	return &at, nil
+}
+
+// tokenInPath gives the company's token that the path names.
+func (p *page) tokenInPath() (domain.Token, error) {
+	id, err := p.id()
+	if err != nil {
+		return domain.Token{}, err
+	}
+	return p.Tokens.Get(p.r.Context(), p.caller(), id)
+}
+
+func token(p *page) error {
+	t, err := p.tokenInPath()
+	if err != nil {
+		return err
+	}
+	return p.show(view.TokenPage(p.shell(), p.tokenView(t)))
+}
+
+func renameForm(p *page) error {
+	t, err := p.tokenInPath()
+	if err != nil {
+		return err
+	}
+	return p.show(view.TokenRenamePage(p.shell(), view.TokenRename{Token: p.tokenView(t), Name: t.Name}))
+}
+
+func renameToken(p *page) error {
+	t, err := p.tokenInPath()
+	if err != nil {
+		return err
+	}
+	_, err = p.Tokens.Rename(p.r.Context(), p.caller(), t.ID, p.field("name"))
+	if errs, ok := invalid(err); ok {
+		return p.again(view.TokenRenamePage(p.shell(), view.TokenRename{Token: p.tokenView(t), Name: p.field("name"), Errors: errs}))
+	}
+	if err != nil {
+		return err
+	}
+	return p.done("The token is renamed.", view.PathToken(t.ID))
+}
+
+func confirmRevoke(p *page) error {
+	t, err := p.tokenInPath()
+	if err != nil {
+		return err
+	}
+	return p.show(view.ConfirmPage(p.shell(), view.TokenRevoke(p.clock(), p.tokenView(t))))
+}
+
+func revokeToken(p *page) error {
+	t, err := p.tokenInPath()
+	if err != nil {
+		return err
+	}
+	if _, err := p.Tokens.Revoke(p.r.Context(), p.caller(), t.ID); err != nil {
+		return err
+	}
+	return p.done("“"+t.Name+"” is revoked.", view.PathTokens)
+}

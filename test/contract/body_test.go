@@ -1,0 +1,148 @@
+package contract_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// bodies are texts that no operation takes, whatever it is about.
+var bodies = map[string]string{
+	"null":                  `null`,
+	"an array":              `[]`,
+	"an array of objects":   `[{"externalId":"a"}]`,
+	"a string":              `"x"`,
+	"a number":              `7`,
+	"a boolean":             `true`,
+	"cut off":               `{"externalId":"a"`,
+	"cut off in a string":   `{"externalId":"a`,
+	"cut off in an escape":  `{"externalId":"\u00`,
+	"only a brace":          `{`,
+	"the wrong brace":       `{"externalId":"a"]`,
+	"something after it":    `{} {}`,
+	"a letter after it":     `{}x`,
+	"a comma too many":      `{"externalId":"a",}`,
+	"no quotes":             `{externalId:"a"}`,
+	"single quotes":         `{'externalId':'a'}`,
+	"a comment":             `{/* a */}`,
+	"NaN":                   `{"x":NaN}`,
+	"a number with zeros":   `{"x":007}`,
+	"a form":                `externalId=a&email=b`,
+	"XML":                   `<externalId>a</externalId>`,
+	"NUL":                   "\x00",
+	"NUL after it":          "{}\x00",
+	"a raw control":         "{\"externalId\":\"a\nb\"}",
+	"broken UTF-8":          "{\"externalId\":\"\xff\xfe\"}",
+	"overlong UTF-8":        "{\"name\":\"\xc0\xaf\"}",
+	"a surrogate as UTF-8":  "{\"name\":\"\xed\xa0\x80\"}",
+	"half a surrogate pair": `{"externalId":"\ud83d"}`,
+	"the other half":        `{"name":"\ude00x"}`,
+	"halves the wrong way":  `{"name":"\ude00\ud83d"}`,
+	"UTF-16":                "\xff\xfe{\x00}\x00",
+	"deep arrays":           `{"x":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`,
+	"deep objects":          strings.Repeat(`{"x":`, 100_000) + `1` + strings.Repeat("}", 100_000),
+	"deep and open":         strings.Repeat("[", 500_000),
+	"an unknown escape":     `{"name":"\q"}`,
+}
+
+// badBodies sends them to every operation that takes a body.
+func badBodies(t *testing.T, s *suite) {
+	f := s.firm(t)
+	f.hire(t, "nobody") // so that PATCH has someone to find
+	for _, c := range []caller{f.caller, s.learning()} {
+		for _, op := range c.contract.operations {
+			if op.body == "" {
+				continue
+			}
+			for name, body := range bodies {
+				wantFailure(t, op.id+": "+name, c.send(t, op.method, nobody.Replace(op.path), body), 400, "invalid_request", "")
+			}
+			if op.id != "updateEmployee" {
+				for _, body := range []string{"", " ", "{}"} {
+					wantFailure(t, op.id+": nothing", c.send(t, op.method, nobody.Replace(op.path), body), 400, "invalid_request", "")
+				}
+			}
+		}
+	}
+	f.step(t, f.caller, row{name: "nothing came of it", do: "GET /employees", has: `{"items":[{"externalId":"nobody","name":"Person nobody","tags":[]}]}`})
+	f.step(t, f.caller, row{name: "nothing came of it", do: "GET /assignments", has: `{"items":[]}`})
+}
+
+// numbers writes integers in every way that JSON has.
+func numbers(t *testing.T, s *suite) {
+	f := s.firm(t)
+	f.hire(t, "E1")
+	assign := func(course string) row {
+		return row{name: course, do: "POST /assignments", body: fmt.Sprintf(`{"employeeExternalId":"E1","courseId":%s,"externalId":"N"}`, course)}
+	}
+	for _, course := range []string{f.vars["course"], f.vars["course"] + ".0", f.vars["course"] + "e0", f.vars["course"] + ".000e+00", f.vars["course"] + "0e-1"} {
+		f.step(t, f.caller, assign(course))
+	}
+	for _, course := range []string{"1.5", `"` + f.vars["course"] + `"`, "null", "true", "[]", "{}", "1e400", "-1e400", "1e-400", "9223372036854775808",
+		"99999999999999999999999999", "-9223372036854775809", strings.Repeat("9", 10_000), "0.1e0", "1e999999999999999999999"} {
+		r := assign(course)
+		r.status, r.code, r.fields = 400, "invalid_request", "courseId"
+		f.step(t, f.caller, r)
+	}
+	for _, course := range []string{"0", "-1", "-0", "9223372036854775807", "999999999"} {
+		r := assign(course)
+		r.status, r.code = 404, "course_not_found"
+		if a := f.send(t, "POST", "/assignments", r.body); a.status != 404 && a.status != 400 {
+			t.Errorf("courseId %s: %d %s", course, a.status, a.text)
+		}
+	}
+}
+
+// kinds of content are not insisted on.
+func contentTypes(t *testing.T, s *suite) {
+	f := s.firm(t)
+	for i, kind := range []string{"", "application/json", "application/json; charset=utf-8", "text/plain", "application/x-www-form-urlencoded",
+		"application/octet-stream", "multipart/form-data; boundary=x", "nonsense", ";;;", "application/vnd.api+json", "application/json; charset=latin-1"} {
+		a := f.send(t, "POST", "/employees/provision", fmt.Sprintf(`{"externalId":"C%d","email":%q,"name":"C"}`, i, f.mail(fmt.Sprint("c", i))),
+			func(r *http.Request) {
+				r.Header.Del("Content-Type")
+				if kind != "" {
+					r.Header.Set("Content-Type", kind)
+				}
+			})
+		if a.status != 200 {
+			t.Errorf("Content-Type %q: %d %s", kind, a.status, a.text)
+		}
+	}
+	for _, accept := range []string{"", "*/*", "application/json", "text/html", "application/xml;q=0.9"} {
+		if a := f.send(t, "GET", "/courses", "", func(r *http.Request) { r.Header.Set("Accept", accept) }); a.status != 200 {
+			t.Errorf("Accept %q: %d", accept, a.status)
+		}
+	}
+	f.run(t, []row{
+		{name: "a byte order mark", do: "PATCH /employees/C0", body: "\ufeff{\"name\":\"D\"}", has: `{"name":"D"}`},
+		{name: "white space around", do: "PATCH /employees/C0", body: " \r\n\t{\"name\" : \"E\"} \n", has: `{"name":"E"}`},
+		{name: "escapes", do: "PATCH /employees/C0", body: `{"\u006eame":"\u0046\ud83d\ude00"}`, has: `{"name":"F😀"}`},
+		{name: "a body for GET", do: "GET /employees/C0", body: `{"name":`, has: `{"name":"F😀"}`},
+		{name: "a body for DELETE", do: "DELETE /employees/C0", body: `nonsense`, has: `{"status":"deleted"}`},
+		{name: "a long unknown field", do: "PATCH /employees/C1", body: `{"x":"` + strings.Repeat("y", 1_000_000) + `","name":"G"}`, has: `{"name":"G"}`},
+		{name: "a megabyte of name", do: "PATCH /employees/C1", body: `{"name":"` + strings.Repeat("y", 1_000_000) + `"}`, status: 400, code: "invalid_request", fields: "name"},
+		{name: "many fields", do: "PATCH /employees/C1", body: `{` + strings.Repeat(`"x":1,`, 50_000) + `"name":"H"}`, has: `{"name":"H"}`},
+	})
+}
+
+// requestIDs come back if they are sane.
+func requestIDs(t *testing.T, s *suite) {
+	f := s.firm(t)
+	for id, sane := range map[string]bool{
+		"hr-sync-7f3a91": true, strings.Repeat("x", 128): true, "~!@#$%^&*()": true, "a": true,
+		strings.Repeat("x", 129): false, "with space": false, "emoji-😀": false, "tab\tin": false, "é": false,
+	} {
+		for _, path := range []string{"/token", "/nothing", "/employees/nobody"} {
+			a := f.send(t, "GET", path, "", func(r *http.Request) { r.Header.Set("X-Request-Id", id) })
+			if got := a.header.Get("X-Request-Id"); (got == id) != sane || got == "" {
+				t.Errorf("GET %s: X-Request-Id %q came back as %q", path, id, got)
+			}
+		}
+	}
+	first, second := f.send(t, "GET", "/token", ""), f.send(t, "GET", "/token", "")
+	if first.header.Get("X-Request-Id") == second.header.Get("X-Request-Id") {
+		t.Error("two requests have one id")
+	}
+}

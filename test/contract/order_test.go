@@ -1,0 +1,74 @@
+package contract_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/coursebridge/coursebridge/internal/app"
+	"github.com/coursebridge/coursebridge/internal/apptest"
+)
+
+// slow starts a program of which a token may ask twice, and then not for an hour.
+func slow(t *testing.T, s *suite) *suite {
+	t.Helper()
+	o := apptest.Options{Serve: func(c *app.ServeConfig) { c.RateLimit, c.RateBurst = 1.0/3600, 2 }}
+	if strings.HasPrefix(s.Database, "postgres") {
+		o.Database = s.Database
+	}
+	return newSuite(t, apptest.Start(t, o), s.seen)
+}
+
+// rate uses up a token.
+func rate(t *testing.T, s *suite) {
+	f := slow(t, s).firm(t)
+	for left, want := range []string{"1", "0"} {
+		a := f.send(t, "GET", "/token", "")
+		if a.status != 200 || a.header.Get("RateLimit-Limit") != "2" || a.header.Get("RateLimit-Remaining") != want || a.header.Get("RateLimit-Reset") == "" {
+			t.Errorf("request %d: %d %v", left+1, a.status, a.header)
+		}
+	}
+	for _, op := range f.suite.public.operations {
+		a := f.ask(t, op)
+		wantFailure(t, op.id, a, 429, "rate_limited", "")
+		if a.header.Get("Retry-After") == "" || a.header.Get("RateLimit-Limit") != "2" || a.header.Get("RateLimit-Remaining") != "0" || a.header.Get("RateLimit-Reset") == "" {
+			t.Errorf("%s: %v", op.id, a.header)
+		}
+	}
+	other := f.as(f.mint(t, "b2b_read"))
+	if a := other.send(t, "GET", "/courses", ""); a.status != 200 {
+		t.Errorf("another token of the company: %d %s", a.status, a.text)
+	}
+	if a := other.send(t, "GET", "/assignments/999999999999", ""); a.status != 404 || a.header.Get("RateLimit-Remaining") != "0" {
+		t.Errorf("an error tells the limit too: %d %v", a.status, a.header)
+	}
+}
+
+// checks holds the order in which a request is judged: 401, scope 403, 429, 400,
+// 404 or company 403, 409.
+func checks(t *testing.T, s *suite) {
+	f := slow(t, s).firm(t)
+	reading := f.as(f.mint(t, "b2b_read"))
+	wantFailure(t, "unknown before all", f.as("cb_").send(t, "POST", "/employees/provision", "{"), 401, "unauthorized", "")
+	for range 3 {
+		wantFailure(t, "scope before rate and body", reading.send(t, "POST", "/employees/provision", "{"), 403, "insufficient_scope", "b2b_provision")
+	}
+	for range 2 {
+		wantFailure(t, "body", f.send(t, "POST", "/employees/provision", "{"), 400, "invalid_request", "")
+	}
+	wantFailure(t, "rate before body", f.send(t, "POST", "/employees/provision", "{"), 429, "rate_limited", "")
+	wantFailure(t, "rate before existence", f.send(t, "GET", "/employees/nobody", ""), 429, "rate_limited", "")
+
+	f, other := s.firm(t), s.firm(t)
+	f.hire(t, "E1")
+	f.assign(t, "E1", f.course, "A1")
+	f.vars["theirs"] = other.vars["course"]
+	f.run(t, []row{
+		{name: "body before path", do: "PATCH /employees/nobody", body: `{"tags":7}`, status: 400, code: "invalid_request", fields: "tags"},
+		{name: "body before employee", do: "POST /assignments", body: `{"employeeExternalId":"nobody","courseId":0.5,"externalId":"A1"}`, status: 400, code: "invalid_request", fields: "courseId"},
+		{name: "body before company", do: "POST /assignments", body: `{"employeeExternalId":"E1","courseId":<theirs>,"externalId":"A9","deadline":"soon"}`, status: 400, code: "invalid_request", fields: "deadline"},
+		{name: "employee before conflict", do: "POST /assignments", body: `{"employeeExternalId":"nobody","courseId":<course>,"externalId":"A1"}`, status: 404, code: "employee_not_found"},
+		{name: "course before conflict", do: "POST /assignments", body: `{"employeeExternalId":"E1","courseId":999999999,"externalId":"A1"}`, status: 404, code: "course_not_found"},
+		{name: "company before conflict", do: "POST /assignments", body: `{"employeeExternalId":"E1","courseId":<theirs>,"externalId":"A1"}`, status: 403, code: "wrong_company"},
+		{name: "conflict", do: "POST /assignments", body: `{"employeeExternalId":"E1","courseId":<exam>,"externalId":"A1"}`, status: 409, code: "idempotency_conflict", fields: "courseId"},
+	})
+}

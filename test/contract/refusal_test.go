@@ -1,0 +1,198 @@
+package contract_test
+
+import (
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+var nobody = strings.NewReplacer("{externalId}", "nobody", "{id}", "999999999999", "{companyId}", "999999999999")
+
+// ask sends a well-formed request for an operation about things that do not exist.
+func (c caller) ask(t *testing.T, op *operation, change ...func(*http.Request)) *answer {
+	t.Helper()
+	return c.send(t, op.method, nobody.Replace(op.path), op.body, change...)
+}
+
+func wantFailure(t *testing.T, what string, a *answer, status int, code, tells string) {
+	t.Helper()
+	if message, _ := a.body["message"].(string); a.status != status || a.code() != code || !strings.Contains(message, tells) {
+		t.Errorf("%s: got %d %s, want %d %s %q\n%.300s", what, a.status, a.code(), status, code, tells, a.text)
+	}
+}
+
+// strange are ways not to be known.
+func strange(f *firm) map[string]func(*http.Request) {
+	header := func(values ...string) func(*http.Request) {
+		return func(r *http.Request) { r.Header["Authorization"] = values }
+	}
+	return map[string]func(*http.Request){
+		"missing":             header(),
+		"empty":               header(""),
+		"no token":            header("Bearer"),
+		"no token but space":  header("Bearer "),
+		"no scheme":           header(f.token),
+		"another scheme":      header("Basic " + f.token),
+		"a scheme run on":     header("Bearer" + f.token),
+		"unknown":             header("Bearer cb_" + strings.Repeat("0", 43)),
+		"cut off":             header("Bearer " + f.token[:len(f.token)-1]),
+		"too long":            header("Bearer " + f.token + "0"),
+		"in another case":     header("Bearer " + strings.ToUpper(f.token)),
+		"another prefix":      header("Bearer xy_" + f.token[3:]),
+		"of the platform":     header("Bearer " + f.suite.platformToken),
+		"in quotes":           header(`Bearer "` + f.token + `"`),
+		"not ASCII":           header("Bearer cb_" + strings.Repeat("é", 43)),
+		"huge":                header("Bearer " + strings.Repeat("A", 20_000)),
+		"in the query string": func(r *http.Request) { r.Header.Del("Authorization"); r.URL.RawQuery = "access_token=" + f.token },
+	}
+}
+
+// unauthorized tries every operation without a token and every way not to be
+// known: one answer for all.
+func unauthorized(t *testing.T, s *suite) {
+	f := s.firm(t)
+	same := f.as("").send(t, "GET", "/token", "").text
+	check := func(what string, a *answer) {
+		if a.status != 401 || a.code() != "unauthorized" || a.header.Get("WWW-Authenticate") != "Bearer" || a.text != same {
+			t.Errorf("%s: %d %v %s", what, a.status, a.header["Www-Authenticate"], a.text)
+		}
+	}
+	for _, op := range s.public.operations {
+		check(op.id, f.as("").ask(t, op))
+	}
+	for name, change := range strange(f) {
+		check(name, f.send(t, "GET", "/courses", "", change))
+	}
+	revoked, err := s.CreateToken(t.Context(), f.id, "revoked", []string{"b2b_read"}, 0, nil)
+	if err == nil {
+		_, err = s.RevokeToken(t.Context(), revoked.ID)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("revoked", f.as(revoked.Token).send(t, "GET", "/courses", ""))
+	for _, scheme := range []string{"bearer ", "BEARER "} {
+		a := f.send(t, "GET", "/courses", "", func(r *http.Request) { r.Header.Set("Authorization", scheme+f.token) })
+		if a.status != 200 {
+			t.Errorf("scheme %q: %d; the names of schemes have no case", scheme, a.status)
+		}
+	}
+	platform := s.learning()
+	same = platform.as("").send(t, "GET", "/companies", "").text
+	for _, op := range s.platform.operations {
+		check(op.id, platform.as("").ask(t, op))
+		check(op.id+" with a company's token", platform.as(f.token).ask(t, op))
+	}
+}
+
+// forbidden tries every operation with every scope but the one that it needs.
+func forbidden(t *testing.T, s *suite) {
+	f, gone := s.firm(t), s.firm(t)
+	all := []string{"b2b_read", "b2b_provision", "b2b_assignment"}
+	without := map[string]string{}
+	for _, scope := range all {
+		without[scope] = f.mint(t, slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == scope })...)
+	}
+	if _, err := s.store.SuspendCompany(t.Context(), domain.Actor{Kind: domain.ActorOperator}, gone.id, true); err != nil {
+		t.Fatal(err)
+	}
+	gone.until(t, 403)
+	for _, op := range s.public.operations {
+		for _, scope := range op.scopes {
+			if scope != "b2b_api" {
+				a := f.as(without[scope]).ask(t, op)
+				wantFailure(t, op.id, a, 403, "insufficient_scope", scope)
+			}
+		}
+		wantFailure(t, op.id, gone.ask(t, op), 403, "company_suspended", "suspended")
+	}
+	for _, c := range []struct {
+		from   string
+		status int
+		code   string
+	}{{"192.0.2.0/24", 403, "address_not_allowed"}, {"127.0.0.0/8", 200, ""}} {
+		made, err := s.CreateToken(t.Context(), f.id, "from "+c.from, all, 0, []string{c.from})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := f.as(made.Token).send(t, "GET", "/token", ""); a.status != c.status || a.code() != c.code {
+			t.Errorf("a token for %s: %d %s", c.from, a.status, a.text)
+		}
+	}
+}
+
+// until asks for the token until the answer has the status: within a second, as
+// a change made by another process must be seen.
+func (f *firm) until(t *testing.T, status int) {
+	t.Helper()
+	began := time.Now()
+	for {
+		asked := time.Now()
+		if f.send(t, "GET", "/token", "").status == status {
+			return
+		}
+		if asked.Sub(began) > time.Second {
+			t.Fatalf("no %d after a second", status)
+		}
+	}
+}
+
+// invalid sends every operation something that it can't take, and asks it for
+// what does not exist.
+func invalid(t *testing.T, s *suite) {
+	f := s.firm(t)
+	wrong := strings.NewReplacer("{externalId}", "%00", "{id}", "abc", "{companyId}", "abc")
+	for _, c := range []caller{f.caller, s.learning()} {
+		for _, op := range c.contract.operations {
+			if reports[op.id] {
+				continue
+			}
+			path, body := wrong.Replace(op.path), op.body
+			switch {
+			case body != "":
+				path, body = nobody.Replace(op.path), "[]"
+			case !strings.Contains(op.path, "{"):
+				path += "?limit=0"
+			}
+			if _, ok := op.answers[400]; ok {
+				wantFailure(t, op.id, c.send(t, op.method, path, body), 400, "invalid_request", "")
+			}
+			if _, ok := op.answers[404]; ok && op.id != "createAssignment" {
+				if a := c.ask(t, op); a.status != 404 || !strings.HasSuffix(a.code(), "_not_found") {
+					t.Errorf("%s about nobody: %d %s", op.id, a.status, a.text)
+				}
+			}
+		}
+	}
+}
+
+// tooLarge sends bodies past 1 MiB, with and without telling their length.
+func tooLarge(t *testing.T, s *suite) {
+	f := s.firm(t)
+	const limit = 1 << 20
+	pad := func(n int) string { return `{"x":"` + strings.Repeat("x", n-len(`{"x":""}`)) + `"}` }
+	chunked := func(r *http.Request) {
+		r.ContentLength, r.Body = -1, io.NopCloser(io.MultiReader(r.Body))
+	}
+	for _, c := range []caller{f.caller, s.learning()} {
+		for _, op := range c.contract.operations {
+			if op.body == "" {
+				continue
+			}
+			path := nobody.Replace(op.path)
+			for name, change := range map[string]func(*http.Request){"": func(*http.Request) {}, "chunked ": chunked} {
+				wantFailure(t, name+op.id, c.send(t, op.method, path, pad(limit+1), change), 413, "payload_too_large", "1 MiB")
+				wantFailure(t, name+op.id, c.send(t, op.method, path, pad(3*limit), change), 413, "payload_too_large", "1 MiB")
+				if a := c.send(t, op.method, path, pad(limit), change); a.status != 400 && a.status != 404 {
+					t.Errorf("%s%s: a body of 1 MiB is %d %.200s", name, op.id, a.status, a.text)
+				}
+			}
+			wantFailure(t, op.id+" without a token", c.as("").send(t, op.method, path, pad(limit+1)), 401, "unauthorized", "")
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package faults
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/coursebridge/coursebridge/internal/pgtest"
+)
+
+// refused runs a command that must fail with one line, print nothing and leave
+// its working directory as it was.
+func refused(t *testing.T, dir string, env []string, says string, args ...string) {
+	t.Helper()
+	before := names(t, dir)
+	cmd := command(args...)
+	cmd.Dir, cmd.Env = dir, append(cmd.Env, env...)
+	got := finish(t, cmd)
+	if got.code == 0 {
+		t.Errorf("%v: exit code 0", args)
+	}
+	if got.stdout != "" {
+		t.Errorf("%v: printed %q", args, got.stdout)
+	}
+	line, rest, _ := strings.Cut(got.stderr, "\n")
+	if rest != "" || !strings.HasPrefix(line, "coursebridge: ") || !strings.Contains(line, says) {
+		t.Errorf("%v: want one line that says %q, got:\n%s", args, says, got.stderr)
+	}
+	if after := names(t, dir); !slices.Equal(before, after) {
+		t.Errorf("%v: left behind %v, there was %v", args, after, before)
+	}
+}
+
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+func TestStartRefusesWhatCanNotWork(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = taken.Close() })
+	free := []string{"serve", "--listen", "127.0.0.1:0"}
+	for name, c := range map[string]struct {
+		args []string
+		env  []string
+		says string
+	}{
+		"an unknown flag":          {args: []string{"serve", "--bogus"}, says: "--bogus"},
+		"an unknown command":       {args: []string{"server"}, says: "server"},
+		"a missing flag":           {args: []string{"company", "create", "--name", "Acme"}, says: "--admin"},
+		"a malformed flag":         {args: append(free, "--webhook-timeout", "soon"), says: "--webhook-timeout"},
+		"malformed retry delays":   {args: append(free, "--webhook-retry-delays", "1m,later"), says: "--webhook-retry-delays"},
+		"a malformed proxy":        {args: append(free, "--trusted-proxy", "everyone"), says: "--trusted-proxy"},
+		"an unknown log level":     {args: append(free, "--log-level", "loud"), says: "--log-level"},
+		"a malformed variable":     {args: free, env: []string{"COURSEBRIDGE_RATE_LIMIT=many"}, says: "many"},
+		"an unknown database":      {args: append(free, "--database", "mysql://db/x"), says: "sqlite:// or postgres://"},
+		"no database file":         {args: append(free, "--database", "sqlite://"), says: "sqlite:///path/file.db"},
+		"a folder that is missing": {args: append(free, "--database", "sqlite://no/such/file.db"), says: "does not exist"},
+		"a folder for a file":      {args: append(free, "--database", "sqlite://."), says: "open"},
+		"a folder nobody writes":   {args: append(free, "--database", "sqlite:///proc/file.db"), says: "/proc/file.db"},
+		"a database that refuses":  {args: append(free, "--database", "postgres://a:b@127.0.0.1:1/c?connect_timeout=5"), says: "connection refused"},
+		"a port in use":            {args: []string{"serve", "--listen", taken.Addr().String()}, says: "in use"},
+		"a port that is none":      {args: []string{"serve", "--listen", "127.0.0.1:http-ish"}, says: "listen on"},
+		"a short secret key":       {args: append(free, "--secret-key", "short"), says: "32 bytes"},
+		"a company nobody has":     {args: []string{"token", "create", "--company", "7", "--name", "x", "--database", "sqlite://no/x.db"}, says: "does not exist"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			refused(t, t.TempDir(), c.env, c.says, c.args...)
+		})
+	}
+}
+
+func TestStartRefusesAFileThatIsNoDatabase(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "letters.db")
+	text := strings.Repeat("Dear diary, ", 1000)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, dir, nil, "letters.db", "serve", "--listen", "127.0.0.1:0", "--database", "sqlite://"+path)
+	if got, err := os.ReadFile(path); err != nil || string(got) != text {
+		t.Errorf("the file was changed: %v", err)
+	}
+}
+
+func TestStartRefusesPostgresThatDoesNotLetUsIn(t *testing.T) {
+	t.Parallel()
+	database := pgtest.URL(t)
+	if database == "" {
+		return
+	}
+	for name, change := range map[string]func(u *url.URL){
+		"a wrong password":   func(u *url.URL) { u.User = url.UserPassword(u.User.Username(), "wrong") },
+		"no such database":   func(u *url.URL) { u.Path = "/nowhere" },
+		"an unknown setting": func(u *url.URL) { u.RawQuery += "&sslmode=perhaps" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u, err := url.Parse(database)
+			if err != nil {
+				t.Fatal(err)
+			}
+			password, _ := u.User.Password()
+			change(u)
+			dir := t.TempDir()
+			refused(t, dir, nil, "database", "serve", "--listen", "127.0.0.1:0", "--database", u.String())
+			got := finish(t, command("serve", "--listen", "127.0.0.1:0", "--database", u.String()))
+			if strings.Contains(got.stderr, password) || strings.Contains(got.stderr, ":wrong@") {
+				t.Errorf("the password is printed: %s", got.stderr)
+			}
+		})
+	}
+}
+
+func TestAnotherSecretKeyIsRefused(t *testing.T) {
+	t.Parallel()
+	const first, second = "the first passphrase of all", "another passphrase altogether"
+	each(t, func(t *testing.T, database string) {
+		made := finish(t, command("migrate", "--database", database, "--secret-key", first))
+		if made.code != 0 {
+			t.Fatal(made.stderr)
+		}
+		args := []string{"serve", "--listen", "127.0.0.1:0", "--database", database}
+		refused(t, t.TempDir(), []string{"COURSEBRIDGE_SECRET_KEY=" + second}, "not the key", args...)
+		p := launchWith(t, []string{"COURSEBRIDGE_SECRET_KEY=" + first}, database)
+		p.ready(t)
+	})
+}
+
+// The key file of an SQLite database is readable by its owner alone.
+func TestTheKeyFileIsPrivate(t *testing.T) {
+	t.Parallel()
+	database := sqliteDatabase(t)
+	newFirm(t, database)
+	info, err := os.Stat(strings.TrimPrefix(database, "sqlite://") + ".key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v", info.Mode())
+	}
+}
+
+func TestReplicasStartTogetherOnAnEmptyDatabase(t *testing.T) {
+	t.Parallel()
+	database := pgtest.URL(t)
+	if database == "" {
+		return
+	}
+	replicas := make([]*process, 5)
+	for i := range replicas {
+		replicas[i] = launch(t, database)
+	}
+	caller := newCaller(t)
+	for _, p := range replicas {
+		p.ready(t)
+		if status, err := probe(caller, p.url+"/readyz"); err != nil || status != http.StatusOK {
+			t.Errorf("/readyz: %d, %v", status, err)
+		}
+	}
+}
