@@ -84,7 +84,7 @@ func (a *App) demoServe(ctx context.Context, sc ServeConfig, world *demo.World, 
 		if err != nil {
 			a.log.Error("make the sign-in link", "error", err)
 		}
-		fmt.Fprintf(out, demoGreeting, base+"/cabinet/enter/"+link, base, base, token, base, base, token)
+		fmt.Fprintf(out, demoGreeting, base+"/cabinet/enter/"+link, base, base, token, base, token)
 		wg.Go(func() {
 			if err := world.Live(live, demoMoments); err != nil {
 				a.log.Warn("the demo's learners stopped", "error", err)
@@ -108,7 +108,6 @@ coursebridge is running with a living company.
 
 Try it:
 
-  curl -s '%s/api/v1/assignments?limit=2' -H 'Authorization: Bearer <token>'
   curl -s '%s/api/v1/courses' -H 'Authorization: Bearer %s'
 
 Everything is gone when you press Ctrl-C.

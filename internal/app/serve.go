@@ -167,7 +167,10 @@ func (a *App) mounts(p *parts, sc ServeConfig) ([]server.Mount, error) {
 	if sc.RateLimit > 0 && sc.RateBurst > 0 {
 		limiter = server.NewLimiter(sc.RateLimit, sc.RateBurst)
 	}
-	public, err := publicapi.New(svc, nil, publicapi.Options{Limiter: limiter})
+	reports := service.NewReports(a.store, service.ReportOptions{
+		Time: sc.ReportTimeout, PerCompany: sc.ReportLimit, Total: service.DefaultReportOptions.Total,
+	})
+	public, err := publicapi.New(svc, publicapi.NewReports(reports), publicapi.Options{Limiter: limiter})
 	if err != nil {
 		return nil, err
 	}

@@ -91,7 +91,7 @@ func (h *handler) done(q *request, r *http.Request, mount *Mount, start time.Tim
 	took := now.Sub(start)
 	method := methodLabel(r.Method)
 	h.metrics.observe(routeLabel(q.Info.Route), method, q.status, took)
-	h.write(q, mount, method, took, broken)
+	h.write(q, mount, method, now, took, broken)
 	if broken {
 		// Only a broken connection says that what is out of the answer is not whole.
 		panic(http.ErrAbortHandler)
@@ -119,7 +119,7 @@ func (h *handler) caught(q *request, r *http.Request, panicked any, broken bool)
 
 // write makes the one line of the access log. It holds no token, path, query or
 // body: all of them may carry secrets or personal data.
-func (h *handler) write(q *request, mount *Mount, method string, took time.Duration, broken bool) {
+func (h *handler) write(q *request, mount *Mount, method string, now time.Time, took time.Duration, broken bool) {
 	level := slog.LevelInfo
 	switch {
 	case q.Info.Err != nil && !errors.Is(q.Info.Err, context.Canceled):
@@ -156,7 +156,7 @@ func (h *handler) write(q *request, mount *Mount, method string, took time.Durat
 		attrs = append(attrs, slog.Bool("broken", true))
 	}
 	// Not through the logger, which would look up the line of code at every request.
-	record := slog.NewRecord(time.Now(), level, "request", 0)
+	record := slog.NewRecord(now, level, "request", 0)
 	record.AddAttrs(attrs...)
 	_ = h.log.Handler().Handle(&q.Context, record)
 }
@@ -165,15 +165,13 @@ func (h *handler) write(q *request, mount *Mount, method string, took time.Durat
 var (
 	nosniff = []string{"nosniff"}
 	noStore = []string{"no-store"}
-	noPage  = []string{"default-src 'none'; frame-ancestors 'none'"}
 )
 
-// harden keeps browsers from making more of an answer than it is. Pages set
-// their own policy.
+// harden keeps browsers from making more of an answer than it is, and caches
+// from keeping people's data. Pages set more of their own.
 func harden(h http.Header, api bool) {
 	h["X-Content-Type-Options"] = nosniff
 	if api {
 		h["Cache-Control"] = noStore
-		h["Content-Security-Policy"] = noPage
 	}
 }

@@ -231,7 +231,7 @@ func TestUserAgentIsCut(t *testing.T) {
 		_, id := o.settled("anna@x.test")
 		ctx := o.sessions.Visit(o.t.Context(), nowhere, strings.Repeat("é", 300)+"\xff\x00")
 		o.sessions.Bind(ctx, id.Administrator.ID)
-		must(o.t, "commit", o.sessions.CommitCtx(ctx, "t", nil, time.Now().Add(time.Hour)))
+		must(o.t, "commit", o.sessions.CommitCtx(ctx, "t", []byte("data"), time.Now().Add(time.Hour)))
 		list, err := o.sessions.List(o.t.Context(), id.Administrator.ID)
 		if err != nil || list[0].UserAgent != strings.Repeat("é", 127) || list[0].Address != "" {
 			o.t.Errorf("%+v, %v", list, err)

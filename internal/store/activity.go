@@ -127,11 +127,15 @@ func (r *activityRun) one(a *trackedAssignment, act domain.Activity, now time.Ti
 		act.OccurredAt = now
 	}
 	r.accepted = append(r.accepted, act)
-	from := a.Status
+	from, begun := a.Status, a.Attempts
 	if !a.Apply(a.Rule, act) {
 		return
 	}
 	a.dirty = true
+	if a.Attempts > begun { // told or implied
+		r.moves = append(r.moves, moveRow{a: a.Assignment, from: from, to: domain.StatusStarted, cause: string(act.Type)})
+		from = domain.StatusStarted
+	}
 	if from != a.Status {
 		r.moves = append(r.moves, moveRow{a: a.Assignment, from: from, to: a.Status, cause: string(act.Type)})
 	}

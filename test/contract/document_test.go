@@ -242,17 +242,28 @@ func (d *document) readEvents() error {
 }
 
 // find gives the operation that a request asks for, nil when there is none. A
-// path without parameters is preferred, but only for the methods that it has.
+// path without parameters hides those with, except that "provision" is also a
+// name that an employee may have.
 func (d *document) find(method, path string) *operation {
 	path, _, _ = strings.Cut(strings.TrimPrefix(path, d.base), "?")
 	given := strings.Split(path, "/")
-	var best *operation
+	var exact, pattern *operation
+	hidden := false
 	for _, op := range d.operations {
-		if op.method == method && matches(op.segments, given) && (best == nil || !strings.Contains(op.path, "{")) {
-			best = op
+		switch plain := !strings.Contains(op.path, "{"); {
+		case !matches(op.segments, given):
+		case plain && op.method == method:
+			exact = op
+		case plain:
+			hidden = hidden || op.id != "provisionEmployee"
+		case op.method == method:
+			pattern = op
 		}
 	}
-	return best
+	if exact == nil && !hidden {
+		return pattern
+	}
+	return exact
 }
 
 func matches(pattern, given []string) bool {

@@ -64,6 +64,10 @@ var chapters = []struct {
 	{"content types", contentTypes},
 	{"request ids", requestIDs},
 	{"connections", connections},
+	{"pages", pages},
+	{"filters", filters},
+	{"walks", walks},
+	{"changes", changes},
 }
 
 func TestContract(t *testing.T) {

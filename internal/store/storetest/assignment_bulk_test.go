@@ -40,7 +40,7 @@ func TestBulk(t *testing.T) {
 		f.offboard("gone")
 		exam, theirs := f.exam(), other.exam()
 		old := f.assign("old", "E1", exam)
-		f.report(progress("x", old.ID, s.Now(), 10))
+		f.report(progress("x", old.ID, s.Now(), 10_00))
 		broken := domain.BulkItem{Err: domain.Errorf(domain.CodeInvalid, "not an object")}
 		required := item("Z", "E1", exam)
 		required.New.IsRequired = ptr(true)

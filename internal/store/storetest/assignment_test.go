@@ -62,7 +62,7 @@ func TestAssignAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.report(progress("x", made.ID, s.Now(), 30))
+		f.report(progress("x", made.ID, s.Now(), 30_00))
 		// Moved in the cabinet: what was asked for stays what was asked for.
 		change(t, s, `UPDATE assignments SET deadline = $1 WHERE id = $2`, deadline.Add(time.Hour), made.ID)
 		now, before := f.assignment(made.ID), dump(t, s)
@@ -188,8 +188,9 @@ func TestAssignRaces(t *testing.T) {
 		})
 		equal(t, "16 times one externalId for two", rival.counts, map[string]int{"ok": 8, "idempotency_conflict": 8})
 		equal(t, "events", f.events()[2:], []string{"assignment.created A1", "assignment.created A2"})
+		id := number(t, s, `SELECT id FROM assignments WHERE external_id = 'A1'`)
 		race(8, func(int) {
-			if err := s.Revoke(t.Context(), f.c, number(t, s, `SELECT id FROM assignments WHERE external_id = 'A1'`)); err != nil {
+			if err := s.Revoke(t.Context(), f.c, id); err != nil {
 				t.Error(err)
 			}
 		})

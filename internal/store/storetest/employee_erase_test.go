@@ -34,8 +34,8 @@ func (f firm) live(t *testing.T) (exam, course int64) {
 	passed, failed, begun := f.assign("quux-a", "QUUX-2", exam), f.assign("quux-b", "QUUX-2", exam), f.assign("quux-c", "QUUX-2", exam)
 	done := f.assign("quux-d", "QUUX-2", course)
 	when := time.Date(2026, 3, 31, 23, 59, 59, 0, time.UTC)
-	f.report(ended("quux-1", passed.ID, when, 92.5), ended("quux-2", failed.ID, when, 10), ended("quux-3", failed.ID, when, 20),
-		progress("quux-4", begun.ID, when, 40), progress("quux-5", done.ID, when, 100))
+	f.report(ended("quux-1", passed.ID, when, 92_50), ended("quux-2", failed.ID, when, 10_00), ended("quux-3", failed.ID, when, 20_00),
+		progress("quux-4", begun.ID, when, 40_00), progress("quux-5", done.ID, when, 100_00))
 	late := ago(f.s, time.Hour)
 	_, err = f.try(domain.NewAssignment{ExternalID: "quux-late", EmployeeExternalID: "QUUX-2", CourseID: exam, Deadline: &late})
 	must("assign", err)

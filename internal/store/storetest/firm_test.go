@@ -120,7 +120,7 @@ func (f firm) report(acts ...domain.Activity) []string {
 	}
 	results, err := f.s.RecordActivities(f.t.Context(), items)
 	if err != nil {
-		f.t.Fatalf("record activities: %v", err)
+		f.t.Errorf("record activities: %v", err) // not fatal: races call this
 	}
 	out := make([]string, len(results))
 	for i, r := range results {
