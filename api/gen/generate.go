@@ -27,7 +27,7 @@ type output struct {
 
 // WriteFile implements the file system that ogen writes to.
 func (o *output) WriteFile(name string, content []byte) error {
-	source, err := format.Source(withoutCORS(content))
+	source, err := format.Source(pooledEncoder(withoutCORS(content)))
 	if err != nil {
 		return fmt.Errorf("format %s: %w", name, err)
 	}
@@ -164,4 +164,10 @@ func sameOgen(gomod string) error {
 		return nil
 	}
 	return fmt.Errorf("%s is not linked", ogenModule)
+}
+
+// pooledEncoder has answers encoded in buffers that are used again: they are
+// most of what a request allocates.
+func pooledEncoder(source []byte) []byte {
+	return bytes.ReplaceAll(source, []byte("e := new(jx.Encoder)\n"), []byte("e := jx.GetEncoder()\n\tdefer jx.PutEncoder(e)\n"))
 }

@@ -3,16 +3,14 @@ package delivery
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/store"
+	"github.com/coursebridge/coursebridge/internal/store/db"
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 const shortLease = 200 * time.Millisecond
 
@@ -62,9 +60,7 @@ func TestReplicaKilledMidFlight(t *testing.T) {
 		for range slowStart {
 			begun[receive(t, to.arrivals).id()] = true
 		}
-		r.d.endWork() // as kill -9 would: nothing is recorded, no lease given up
-		<-r.d.done
-		r.d.beside.Wait()
+		r.kill()
 
 		r.heir().start()
 		seen := map[string]bool{}
@@ -199,8 +195,14 @@ func TestOldestDueIsWhatNobodyLooksAfter(t *testing.T) {
 		r := newRig(t, s)
 		r.hook(to.URL)
 		r.hire("e", 1)
-		time.Sleep(2 * time.Millisecond) // instants are kept in milliseconds
-		if age, err := r.d.OldestDue(t.Context()); err != nil || age <= 0 {
+		err := s.Engine().Write(t.Context(), func(tx db.Tx) error {
+			_, err := tx.Exec(t.Context(), `UPDATE deliveries SET due_at = $1`, s.Now().Add(-time.Minute))
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if age, err := r.d.OldestDue(t.Context()); err != nil || age < time.Minute {
 			t.Errorf("before the start: %s, %v", age, err)
 		}
 		r.start()

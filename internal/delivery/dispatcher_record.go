@@ -60,12 +60,13 @@ func (d *Dispatcher) record(batch []domain.DeliveryResult) domain.Recorded {
 	for {
 		ctx, cancel := context.WithTimeout(d.work, queryTimeout)
 		recorded, err := d.config.Queue.RecordResults(ctx, batch)
+		inTime := ctx.Err() == nil
 		cancel()
 		if err == nil || d.work.Err() != nil {
 			return recorded
 		}
 		d.complain("record results", err)
-		if domain.CodeOf(err) != domain.CodeUnavailable && ctx.Err() == nil {
+		if domain.CodeOf(err) != domain.CodeUnavailable && inTime {
 			return d.recordApart(batch)
 		}
 		select {

@@ -102,7 +102,7 @@ func (s CompanySettings) Apply(c *Company) (changed []string) {
 }
 
 // ErrCompanySuspended refuses the tokens of a company that is held up.
-var ErrCompanySuspended = Errorf(CodeCompanySuspended, "The company of this token is suspended. Contact the operator of the learning platform.")
+var ErrCompanySuspended = Errorf(CodeCompanySuspended, "The company is suspended. Contact the operator of the learning platform.")
 
 // ErrCompanyNotFound says that no company has this id.
 func ErrCompanyNotFound(id int64) *Error {

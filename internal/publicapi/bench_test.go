@@ -48,7 +48,7 @@ func (q *quiet) WriteHeader(int)             {}
 
 func BenchmarkCourses(b *testing.B) {
 	h := whole(b)
-	r := httptest.NewRequest("GET", "/api/v1/courses", nil)
+	r := httptest.NewRequest(http.MethodGet, "/api/v1/courses", nil)
 	r.Header.Set("Authorization", "Bearer read")
 	b.ReportAllocs()
 	for b.Loop() {
@@ -61,7 +61,7 @@ func BenchmarkCourses(b *testing.B) {
 func BenchmarkOverNetwork(b *testing.B) {
 	h := whole(b)
 	rec := httptest.NewRecorder()
-	r := httptest.NewRequest("GET", "/api/v1/courses", nil)
+	r := httptest.NewRequest(http.MethodGet, "/api/v1/courses", nil)
 	r.Header.Set("Authorization", "Bearer read")
 	h.ServeHTTP(rec, r)
 	if rec.Code != 200 {

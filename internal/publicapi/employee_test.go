@@ -1,6 +1,7 @@
 package publicapi_test
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -96,7 +97,7 @@ func TestContentTypeDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	h := newAPI(t, &fake{}, publicapi.Options{})
 	for _, kind := range []string{"", "application/json", "text/plain", "application/x-www-form-urlencoded", ";;;", "multipart/form-data"} {
-		r := httptest.NewRequest("POST", "/api/v1/employees/provision", strings.NewReader(`{"externalId":"a","email":"a@b.c","name":"A"}`))
+		r := httptest.NewRequest(http.MethodPost, "/api/v1/employees/provision", strings.NewReader(`{"externalId":"a","email":"a@b.c","name":"A"}`))
 		r.Header.Set("Authorization", "Bearer all")
 		if kind != "" {
 			r.Header.Set("Content-Type", kind)

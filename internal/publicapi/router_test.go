@@ -23,7 +23,7 @@ func withHeader(h http.Handler, name, value string) *httptest.ResponseRecorder {
 }
 
 func withHeaders(h http.Handler, headers map[string]string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest("GET", "/api/v1/courses", nil)
+	r := httptest.NewRequest(http.MethodGet, "/api/v1/courses", nil)
 	for name, value := range headers {
 		r.Header.Set(name, value)
 	}

@@ -80,7 +80,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *handler) done(q *request, r *http.Request, mount *Mount, start time.Time, panicked any) {
 	broken := false
 	if panicked != nil {
-		broken = q.status != 0 || panicked == http.ErrAbortHandler
+		broken = q.status != 0 || aborted(panicked)
 		h.caught(q, r, panicked, broken)
 	}
 	if q.status == 0 {
@@ -99,22 +99,24 @@ func (h *handler) done(q *request, r *http.Request, mount *Mount, start time.Tim
 }
 
 func (h *handler) caught(q *request, r *http.Request, panicked any, broken bool) {
-	err, ok := panicked.(error)
-	if !ok {
-		err = fmt.Errorf("%v", panicked)
-	}
-	if panicked == http.ErrAbortHandler {
+	if aborted(panicked) {
 		if q.Info.Err == nil {
 			q.Info.Err = errors.New("the answer was cut off")
 		}
 		return
 	}
-	q.Info.Err = fmt.Errorf("panic: %w", err)
+	q.Info.Err = fmt.Errorf("panic: %v", panicked)
 	h.log.LogAttrs(r.Context(), slog.LevelError, "a handler panicked",
 		slog.String("request_id", q.Info.RequestID), slog.Any("panic", panicked), slog.String("stack", string(debug.Stack())))
 	if !broken {
 		wire.WriteError(&q.writer, r, q.Info.Err)
 	}
+}
+
+// aborted says whether a handler broke its answer off on purpose.
+func aborted(panicked any) bool {
+	err, ok := panicked.(error)
+	return ok && errors.Is(err, http.ErrAbortHandler)
 }
 
 // write makes the one line of the access log. It holds no token, path, query or

@@ -31,7 +31,7 @@ func TestHealthz(t *testing.T) {
 		t.Errorf("%d %s", rec.Code, rec.Body)
 	}
 	rec := httptest.NewRecorder()
-	h.ServeHTTP(rec, httptest.NewRequest("POST", "/healthz", nil))
+	h.ServeHTTP(rec, httptest.NewRequest(http.MethodPost, "/healthz", nil))
 	if rec.Code != 405 || rec.Header().Get("Allow") != "GET, HEAD" {
 		t.Errorf("POST: %d", rec.Code)
 	}

@@ -60,7 +60,8 @@ func (s *Server) Listen() error {
 	if s.listener != nil {
 		return nil
 	}
-	l, err := net.Listen("tcp", s.listen)
+	var config net.ListenConfig
+	l, err := config.Listen(context.Background(), "tcp", s.listen)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return fmt.Errorf("listen on %s: the port is in use by another program; stop it or choose another --listen", s.listen)

@@ -214,17 +214,16 @@ func background(t *testing.T, run func(context.Context)) {
 	})
 }
 
-// within tries again until fn is content, at most for d.
+// within tries again until fn is content: a try that begins after d must be.
 func within(t *testing.T, d time.Duration, what string, fn func() bool) {
 	t.Helper()
-	deadline := time.After(d)
+	deadline := time.Now().Add(d)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for !fn() {
-		select {
-		case <-deadline:
+	for last := false; !fn(); <-tick.C {
+		if last {
 			t.Fatalf("%s: not within %v", what, d)
-		case <-tick.C:
 		}
+		last = time.Now().After(deadline)
 	}
 }

@@ -245,8 +245,11 @@ func TestWebhookHoldsAndSendsAgain(t *testing.T) {
 		if n, err := h.CountRedeliver(t.Context(), h.c, f); err != nil || n != 205 {
 			t.Errorf("would send %d, %v", n, err)
 		}
-		job := h.runRange(f)
-		if job.Done != 205 || job.Total != 205 || job.RequestedBy != "test" {
+		job, err := h.RedeliverRange(t.Context(), h.c, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if job = h.finish(job); job.Done != 205 || job.Total != 205 || job.RequestedBy != "test" {
 			t.Errorf("job %+v", job)
 		}
 		if page, err := h.Deliveries(t.Context(), h.c, domain.DeliveryFilter{State: domain.DeliveryPending}, nil, 500); err != nil || len(page.Items) != 205 {
@@ -258,31 +261,26 @@ func TestWebhookHoldsAndSendsAgain(t *testing.T) {
 	})
 }
 
-// runRange has a range sent again and waits until the background work is done.
-func (h *hooks) runRange(f domain.RedeliveryFilter) domain.Redelivery {
+// finish does the background work until the redelivery is done.
+func (h *hooks) finish(job domain.Redelivery) domain.Redelivery {
 	h.t.Helper()
 	woken := make(chan struct{}, 100)
 	h.s.OnDeliveries(func([]domain.EndpointKey) { woken <- struct{}{} })
 	ctx, cancel := context.WithCancel(h.t.Context())
-	defer cancel()
 	ended := make(chan struct{})
 	go func() { defer close(ended); h.Run(ctx) }()
-	job, err := h.RedeliverRange(h.t.Context(), h.c, f)
-	if err != nil {
-		h.t.Fatalf("redeliver: %v", err)
-	}
+	defer func() { cancel(); <-ended }()
 	for job.FinishedAt == nil {
 		select {
 		case <-woken:
 		case <-time.After(20 * time.Second):
 			h.t.Fatal("the redelivery did not end")
 		}
+		var err error
 		if job, err = h.RedeliveryJob(h.t.Context(), h.c, job.ID); err != nil {
 			h.t.Fatal(err)
 		}
 	}
-	cancel()
-	<-ended
 	return job
 }
 
@@ -301,9 +299,50 @@ func TestRedeliveryGoesOnAfterACrash(t *testing.T) {
 		if finished, err := s.ContinueRedelivery(t.Context(), h.c.Company.ID, left.ID, 2); finished || err != nil {
 			t.Fatalf("finished %v, %v", finished, err)
 		}
-		h.runRange(domain.RedeliveryFilter{EndpointID: e.ID, States: []domain.DeliveryState{domain.DeliveryHeld}}) // any work wakes it
-		if left, err = h.RedeliveryJob(t.Context(), h.c, left.ID); err != nil || left.Done != 5 || left.FinishedAt == nil {
-			t.Errorf("what was left undone: %+v, %v", left, err)
+		if left = h.finish(left); left.Done != 5 {
+			t.Errorf("what was left undone: %+v", left)
+		}
+	})
+}
+
+// expiring tells when a round of retention is over.
+type expiring struct {
+	*store.Store
+	over chan struct{}
+}
+
+func (e *expiring) DropLease(ctx context.Context, name, owner string) error {
+	err := e.Store.DropLease(ctx, name, owner)
+	if name == "retention" {
+		close(e.over)
+	}
+	return err
+}
+
+func TestExpiredEventsAreRemoved(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		h := newHooks(t, s, anywhere)
+		h.add("https://hooks.example.com")
+		h.hire("e", 130) // more than one step
+		h.exec(`UPDATE deliveries SET state = 'held' WHERE company_id = $1`, h.c.Company.ID)
+		h.exec(`UPDATE events SET occurred_at = $1 WHERE company_id = $2 AND external_id <> 'e7'`,
+			s.Now().Add(-31*24*time.Hour), h.c.Company.ID)
+		kept := &expiring{s, make(chan struct{})}
+		w := service.NewWebhooks(kept, nil, nil, service.WebhookOptions{Log: slog.New(slog.DiscardHandler)})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); w.Run(ctx) }()
+		select {
+		case <-kept.over:
+		case <-time.After(20 * time.Second):
+			t.Error("retention did not end")
+		}
+		cancel()
+		<-ended
+		page, err := h.Deliveries(t.Context(), h.c, domain.DeliveryFilter{}, nil, 500)
+		if err != nil || len(page.Items) != 1 || page.Items[0].ExternalID != "e7" {
+			t.Errorf("%d deliveries are left, %v; want the young one", len(page.Items), err)
 		}
 	})
 }

@@ -50,9 +50,9 @@ func administratorEntry(company int64, by domain.Actor, action string, id int64,
 
 // auditAll writes what an administrator did about themselves into the log of
 // every company they serve.
-func (box *outbox) auditAll(b *db.Batch, now time.Time, who *administratorRow, by domain.Actor, action, detail string) {
+func (o *outbox) auditAll(b *db.Batch, now time.Time, who *administratorRow, by domain.Actor, action, detail string) {
 	for _, company := range who.companies {
-		box.audit(b, now, administratorEntry(company, by, action, who.ID, detail))
+		o.audit(b, now, administratorEntry(company, by, action, who.ID, detail))
 	}
 }
 
@@ -166,10 +166,13 @@ func (s *Store) Members(ctx context.Context, company int64) ([]domain.Member, []
 	return members, invited, s.read(ctx, b)
 }
 
-// addMember queues that an administrator serves a company.
+// addMember queues that an administrator serves a company. Who follows an
+// invitation was added by whoever wrote it: the log knows.
 func addMember(b *db.Batch, company, administrator int64, by domain.Actor, now time.Time) {
 	b.Exec(`INSERT INTO company_administrators (company_id, administrator_id, added_at, added_by)
-		VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, company, administrator, now, by.Label)
+		VALUES ($1, $2, $3, coalesce((SELECT e.actor_label FROM audit_entries e
+			WHERE e.company_id = $1 AND e.action = 'administrator.invited' AND e.record_id = $4 ORDER BY e.id DESC LIMIT 1), $5))
+		ON CONFLICT DO NOTHING`, company, administrator, now, strconv.FormatInt(administrator, 10), by.Label)
 }
 
 // RemoveAdministrator takes an administrator out of a company, never the last

@@ -49,45 +49,81 @@ type assignmentReader struct {
 	status                                         statusColumn
 	required                                       bool
 	assigned, deadline, started, completed, last   time.Time
-	externalID, personID, personName, personEmail  textColumn
+	externalID                                     textColumn
 }
 
-// dest is in the order of assignmentReportSQL.
-func (r *assignmentReader) dest() []any {
-	r.externalID.to, r.personID.to, r.personName.to, r.personEmail.to = &r.text, &r.text, &r.text, &r.text
-	dest := []any{
+// begin gets the first batch.
+func (r *assignmentReader) begin() (err error) {
+	r.externalID.to = &r.text
+	r.batch, err = r.swap(nil)
+	return err
+}
+
+// walk reads along the ids: a head, for which only its own employees are looked
+// up, and then all of the rest with a directory of all employees or, where that
+// would be too large, chunks like the head.
+func (r *assignmentReader) walk(ctx context.Context, c db.Conn, company int64, f domain.AssignmentFilter) error {
+	n, err := r.readChunk(ctx, c, company, walkConditions(company, f, 0), headRows)
+	if err != nil || n < headRows {
+		return err
+	}
+	if err := r.dir.readPeople(ctx, c, company); err != nil {
+		return err
+	}
+	if r.dir.complete {
+		_, err = r.read(ctx, c, walkConditions(company, f, r.id), everything)
+		return err
+	}
+	chunk := r.dir.chunk()
+	for n = chunk; err == nil && n == chunk; {
+		n, err = r.readChunk(ctx, c, company, walkConditions(company, f, r.id), int64(chunk))
+	}
+	return err
+}
+
+// readChunk reads up to so many rows that meet the conditions, and before them
+// who their employees are.
+func (r *assignmentReader) readChunk(ctx context.Context, c db.Conn, company int64, cond *conditions, most int64) (int, error) {
+	var id int64
+	var ids []int64
+	sql := `SELECT a.employee_id FROM assignments a` + cond.where() + ` ORDER BY a.id` + atMost(most)
+	err := each(ctx, c, sql, append([]any(nil), cond.args...), []any{&id}, func() error {
+		ids = append(ids, id)
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	if err := r.dir.lookUp(ctx, c, company, ids); err != nil {
+		return 0, err
+	}
+	return r.read(ctx, c, cond, most)
+}
+
+// read takes up to so many rows that meet the conditions, and says how many.
+func (r *assignmentReader) read(ctx context.Context, c db.Conn, cond *conditions, most int64) (n int, err error) {
+	sql := assignmentReportSQL(cond) + atMost(most)
+	dest := []any{ // in the order of the columns
 		&r.id, &r.externalID, &r.employee, &r.course, &r.status, &r.percent, &r.score, &r.attempts,
 		&r.required, &r.assigned, &r.deadline, &r.started, &r.completed, &r.last,
 	}
-	if !r.dir.complete {
-		dest = append(dest, &r.personID, &r.personName, &r.personEmail)
-	}
-	return dest
-}
-
-// read takes the rows that meet the conditions, and says how many there were.
-func (r *assignmentReader) read(ctx context.Context, c db.Conn, cond *conditions, limit string) (n int, err error) {
-	sql := assignmentReportSQL(cond, r.dir) + limit
-	err = each(ctx, c, sql, cond.args, r.dest(), func() error {
+	err = each(ctx, c, sql, cond.args, dest, func() error {
 		n++
 		err := r.take()
 		if err == nil && len(r.batch.rows) == batchRows {
-			err = r.finish()
+			err = r.pass()
 		}
 		return err
 	})
 	return n, err
 }
 
-// take makes a row of what was scanned; its texts follow with finish.
+// take makes a row of what was scanned; its texts follow with pass.
 func (r *assignmentReader) take() error {
 	i := len(r.batch.rows)
-	r.ends[i] = [4]int{r.externalID.end, r.personID.end, r.personName.end, r.personEmail.end}
-	if r.employee <= r.dir.last || r.dir.complete {
-		var err error
-		if r.text, r.ends[i], err = r.dir.person(r.text, r.employee); err != nil {
-			return err
-		}
+	var err error
+	if r.text, r.ends[i], err = r.dir.person(r.text, r.employee); err != nil {
+		return err
 	}
 	course, ok := r.dir.courses[r.course]
 	if !ok {
@@ -114,8 +150,8 @@ func present(t *time.Time) *time.Time {
 	return t
 }
 
-// finish gives the rows of the batch their texts and hands them on.
-func (r *assignmentReader) finish() (err error) {
+// pass gives the rows of the batch their texts and hands them on.
+func (r *assignmentReader) pass() (err error) {
 	text, start := string(r.text), 0
 	for i := range r.batch.rows {
 		a, ends := &r.batch.rows[i], &r.ends[i]

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
@@ -14,29 +15,36 @@ const (
 	maxDirectoryText = 8 << 20
 )
 
-// directory knows the courses and, up to an id, the employees of a company. One
-// lookup here costs a fraction of one in the database, where a million rows in
-// the order of their ids would each need an index for their employee.
+// directory knows the courses and the employees of a company, all of them or
+// those of some rows. One lookup here costs a fraction of one in the database,
+// where a million rows in the order of their ids would each need an index for
+// their employee.
 type directory struct {
+	dialect        db.Dialect
 	most, mostText int
 
 	courses  map[int64]string
 	people   map[int64]entry
 	text     []byte
-	last     int64 // every employee up to this id is known
-	complete bool  // and no other is left
+	complete bool
 }
 
 // entry says where in the text an employee's begins, and where the external id,
 // the name and the address end. Without pointers the collector has nothing to do.
 type entry struct{ start, externalID, name, email uint32 }
 
-func newDirectory() *directory { return &directory{most: maxDirectory, mostText: maxDirectoryText} }
+func newDirectory(d db.Dialect) *directory {
+	return &directory{dialect: d, most: maxDirectory, mostText: maxDirectoryText}
+}
+
+// chunk is how many rows to read at a time when not all employees fit.
+func (d *directory) chunk() int { return max(1, d.most/4) }
 
 func (d *directory) readCourses(ctx context.Context, c db.Conn, company int64) error {
 	var id int64
 	var name string
 	d.courses = map[int64]string{}
+	d.empty()
 	return each(ctx, c, `SELECT c.id, c.name FROM courses c WHERE c.owner_company_id IN (0, $1)`,
 		[]any{company}, []any{&id, &name}, func() error {
 			d.courses[id] = name
@@ -44,26 +52,63 @@ func (d *directory) readCourses(ctx context.Context, c db.Conn, company int64) e
 		})
 }
 
-// readPeople fills the directory with employees.
+// readPeople reads all employees, unless they are too many.
 func (d *directory) readPeople(ctx context.Context, c db.Conn, company int64) error {
+	d.empty()
+	d.complete = true
+	err := d.add(ctx, c, `SELECT e.id, coalesce(e.external_id, ''), e.name, e.email FROM employees e
+		WHERE e.company_id = $1 ORDER BY e.company_id, e.id`+atMost(int64(d.most)+1), company)
+	if !d.complete {
+		d.empty()
+	}
+	return err
+}
+
+// lookUp makes sure that these employees are known; others may be forgotten.
+func (d *directory) lookUp(ctx context.Context, c db.Conn, company int64, ids []int64) error {
+	if len(d.people)+len(ids) > d.most || len(d.text) > d.mostText {
+		d.empty()
+	}
+	slices.Sort(ids)
+	ids = slices.DeleteFunc(slices.Compact(ids), func(id int64) bool {
+		_, known := d.people[id]
+		return known
+	})
+	for some := range slices.Chunk(ids, headRows) { // more at once would be worth compiling to PostgreSQL
+		rows, args := d.dialect.Rows(2, db.Column{Name: "id", Type: db.Int, Values: some})
+		sql := `SELECT r.id`
+		for _, column := range []string{"external_id", "name", "email"} {
+			sql += `, coalesce((SELECT e.` + column + ` FROM employees e WHERE e.company_id = $1 AND e.id = r.id), '')`
+		}
+		if err := d.add(ctx, c, sql+` FROM `+rows+` r`, append([]any{company}, args...)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *directory) empty() {
+	d.people, d.text, d.complete = map[int64]entry{}, d.text[:0], false
+}
+
+// add takes employees, as many as there are: who asks for all of them has
+// complete set, and finds it unset if there was no room.
+func (d *directory) add(ctx context.Context, c db.Conn, sql string, args ...any) error {
 	var id int64
 	externalID, name, email := textColumn{to: &d.text}, textColumn{to: &d.text}, textColumn{to: &d.text}
-	d.people, d.complete = map[int64]entry{}, true
-	start := 0
-	return each(ctx, c, `SELECT e.id, coalesce(e.external_id, ''), e.name, e.email FROM employees e
-		WHERE e.company_id = $1 ORDER BY e.id LIMIT $2`, []any{company, d.most + 1}, []any{&id, &externalID, &name, &email},
-		func() error {
-			if len(d.people) == d.most || len(d.text) > d.mostText {
-				d.complete = false
-			}
-			if !d.complete {
-				d.text = d.text[:start]
-				return nil
-			}
-			d.people[id] = entry{uint32(start), uint32(externalID.end), uint32(name.end), uint32(email.end)}
-			d.last, start = id, len(d.text)
+	start, all := len(d.text), d.complete
+	return each(ctx, c, sql, args, []any{&id, &externalID, &name, &email}, func() error {
+		if all && (len(d.people) == d.most || len(d.text) > d.mostText) {
+			d.complete = false
+		}
+		if all && !d.complete {
+			d.text = d.text[:start]
 			return nil
-		})
+		}
+		d.people[id] = entry{uint32(start), uint32(externalID.end), uint32(name.end), uint32(email.end)}
+		start = len(d.text)
+		return nil
+	})
 }
 
 // person appends the external id, name and address of an employee to text, and
@@ -71,7 +116,7 @@ func (d *directory) readPeople(ctx context.Context, c db.Conn, company int64) er
 func (d *directory) person(text []byte, id int64) (_ []byte, ends [4]int, err error) {
 	p, ok := d.people[id]
 	if !ok {
-		return text, ends, fmt.Errorf("employee %d is not the company's", id)
+		return text, ends, fmt.Errorf("employee %d is not in the directory", id)
 	}
 	moved := len(text) - int(p.start)
 	ends = [4]int{len(text), moved + int(p.externalID), moved + int(p.name), moved + int(p.email)}

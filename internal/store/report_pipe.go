@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"sync"
 
 	"github.com/coursebridge/coursebridge/internal/store/db"
@@ -45,9 +46,17 @@ func pipe[B batch](ctx context.Context, fresh func() B, read func(ctx context.Co
 		}
 	}
 	var readErr error
+	var panicked any
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		defer close(full)
+		// The server answers for a panic in the caller's goroutine; here it would
+		// end the program.
+		defer func() {
+			if p := recover(); p != nil {
+				panicked = fmt.Sprintf("%v\n%s", p, debug.Stack())
+			}
+		}()
 		readErr = read(work, swap)
 	})
 	defer reading.Wait()
@@ -57,6 +66,9 @@ func pipe[B batch](ctx context.Context, fresh func() B, read func(ctx context.Co
 			return err
 		}
 		free <- b
+	}
+	if panicked != nil {
+		panic(panicked)
 	}
 	if readErr != nil && ctx.Err() != nil {
 		return fmt.Errorf("read a report: %w", ctx.Err())

@@ -33,7 +33,7 @@ func TestReportBeyondItsDirectory(t *testing.T) {
 		if len(want) != 3000 {
 			t.Fatalf("%d rows, want 3000", len(want))
 		}
-		for _, room := range []struct{ people, text int }{{50, 1 << 20}, {49, 1 << 20}, {1, 1 << 20}, {0, 1 << 20}, {50, 100}} {
+		for _, room := range []struct{ people, text int }{{50, 1 << 20}, {49, 1 << 20}, {8, 1 << 20}, {1000, 100}} {
 			var got []domain.Assignment
 			if err := s.SmallAssignmentReport(t.Context(), company, room.people, room.text, keep(&got)); err != nil {
 				t.Fatalf("room for %v: %v", room, err)

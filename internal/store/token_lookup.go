@@ -53,7 +53,7 @@ func (s *Store) NoteTokenUses(ctx context.Context, uses []domain.TokenUse) error
 	})
 }
 
-const platformTokenColumns = `p.id, p.name, p.last_four, p.created_at, p.revoked_at`
+const platformColumns = `p.id, p.name, p.last_four, p.created_at, p.revoked_at`
 
 func platformTokenDest(p *domain.PlatformToken) []any {
 	return []any{&p.ID, &p.Name, &p.LastFour, &p.CreatedAt, &p.RevokedAt}
@@ -65,7 +65,7 @@ func (s *Store) PlatformTokenByHash(ctx context.Context, hash [sha256.Size]byte)
 	b := &db.Batch{}
 	tokenVersion(b, &out.Version)
 	b.Query(func(r db.Rows) error { out.Found = true; return r.Scan(platformTokenDest(&out.Token)...) },
-		`SELECT `+platformTokenColumns+` FROM platform_tokens p WHERE p.hash = $1`, hash[:])
+		`SELECT `+platformColumns+` FROM platform_tokens p WHERE p.hash = $1`, hash[:])
 	return out, s.read(ctx, b)
 }
 
@@ -96,7 +96,7 @@ func (s *Store) PlatformTokens(ctx context.Context) ([]domain.PlatformToken, err
 		err := r.Scan(platformTokenDest(&p)...)
 		out = append(out, p)
 		return err
-	}, `SELECT `+platformTokenColumns+` FROM platform_tokens p ORDER BY p.id DESC`)
+	}, `SELECT `+platformColumns+` FROM platform_tokens p ORDER BY p.id DESC`)
 	return out, s.read(ctx, b)
 }
 
@@ -108,7 +108,7 @@ func (s *Store) RevokePlatformToken(ctx context.Context, id int64) (domain.Platf
 		found := false
 		b := &db.Batch{}
 		b.Query(func(r db.Rows) error { found = true; return r.Scan(platformTokenDest(&out)...) },
-			`SELECT `+platformTokenColumns+` FROM platform_tokens p WHERE p.id = $1`+s.db.ForUpdate("p"), id)
+			`SELECT `+platformColumns+` FROM platform_tokens p WHERE p.id = $1`+s.db.ForUpdate("p"), id)
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}

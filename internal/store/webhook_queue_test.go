@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -58,13 +59,13 @@ func (h hook) result(d domain.DueDelivery, state domain.DeliveryState) domain.De
 	r := domain.DeliveryResult{
 		Endpoint: h.e.Key(), Delivery: d, State: state, DueAt: h.s.Now().Add(time.Hour),
 		Attempt: domain.Attempt{
-			Number: d.Attempts + 1, URL: h.e.URL, StartedAt: h.s.Now(), Duration: 1500 * time.Microsecond, StatusCode: 200,
+			Number: d.Attempts + 1, URL: h.e.URL, StartedAt: h.s.Now(), Duration: 1500 * time.Microsecond, StatusCode: http.StatusOK,
 			RequestHeaders: []domain.Header{{Name: "X-A", Value: "1"}}, ResponseHeaders: []domain.Header{{Name: "X-B", Value: "Anna"}},
 			ResponseBody: []byte("hello Anna"), RequestedBy: d.RequestedBy,
 		},
 	}
 	if state != domain.DeliveryDelivered {
-		r.Attempt.StatusCode, r.Attempt.ErrorKind, r.Attempt.Error = 500, "status", "The receiver answered 500."
+		r.Attempt.StatusCode, r.Attempt.ErrorKind, r.Attempt.Error = http.StatusInternalServerError, "status", "The receiver answered 500."
 	}
 	return r
 }
@@ -191,7 +192,7 @@ func TestResultsAreRecorded(t *testing.T) {
 			t.Errorf("recorded %+v", recorded)
 		}
 		d := h.delivery(due[0].ID)
-		if d.State != domain.DeliveryDelivered || d.Attempts != 1 || d.FinishedAt == nil || d.StatusCode != 200 || d.ErrorKind != "" {
+		if d.State != domain.DeliveryDelivered || d.Attempts != 1 || d.FinishedAt == nil || d.StatusCode != http.StatusOK || d.ErrorKind != "" {
 			t.Errorf("delivered: %+v", d.Delivery)
 		}
 		want := sent.Attempt

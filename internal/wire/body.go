@@ -120,9 +120,9 @@ func escape(s []byte) (rune, bool) {
 // malformed says where a body stops being JSON. The parser that reads bodies
 // tells no position, so a second one is asked, on this path only.
 func malformed(data []byte, cause error) error {
-	var any json.RawMessage
+	var text json.RawMessage
 	var syntax *json.SyntaxError
-	if errors.As(json.Unmarshal(data, &any), &syntax) {
+	if errors.As(json.Unmarshal(data, &text), &syntax) {
 		return domain.Errorf(domain.CodeInvalid, "The body is not valid JSON; see byte %d.", syntax.Offset).Because(cause)
 	}
 	return domain.Errorf(domain.CodeInvalid, "The body is not valid JSON.").Because(cause)

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"time"
@@ -52,7 +53,10 @@ func newFileWriter(ctx context.Context, w http.ResponseWriter) *fileWriter {
 	f := &fileWriter{ctx: ctx, w: w, control: http.NewResponseController(w), stopped: make(chan struct{})}
 	f.stop = context.AfterFunc(ctx, func() {
 		defer close(f.stopped)
-		_ = f.control.SetWriteDeadline(time.Unix(1, 0))
+		// Whoever wrote the file ends its context too, before the last bytes are out.
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			_ = f.control.SetWriteDeadline(time.Unix(1, 0))
+		}
 	})
 	return f
 }

@@ -95,7 +95,7 @@ func TestDescribeItemTellsTheLog(t *testing.T) {
 	}
 	broken := errors.New("disk")
 	code, message := DescribeItem(info, broken)
-	if code != domain.CodeInternal || !strings.Contains(message, "r-1") || info.Err != broken {
+	if code != domain.CodeInternal || !strings.Contains(message, "r-1") || !errors.Is(info.Err, broken) {
 		t.Errorf("code %q, message %q, for the log %v", code, message, info.Err)
 	}
 	if info.Code != "" {
@@ -107,7 +107,7 @@ func TestWriteError(t *testing.T) {
 	t.Parallel()
 	rec := httptest.NewRecorder()
 	rec.Header().Set("Content-Disposition", "attachment")
-	r := httptest.NewRequest("GET", "/", nil)
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	WriteError(rec, r, domain.Invalid(domain.FieldError{Field: `na"me`, Message: "<b>\u2028"}))
 	var body any
 	if err := json.Unmarshal(rec.Body.Bytes(), &body); err != nil {
@@ -137,13 +137,13 @@ func TestWriteErrorHeaders(t *testing.T) {
 		{domain.ErrCourseNotFound, "WWW-Authenticate", ""},
 	} {
 		rec := httptest.NewRecorder()
-		WriteError(rec, httptest.NewRequest("GET", "/", nil), c.err)
+		WriteError(rec, httptest.NewRequest(http.MethodGet, "/", nil), c.err)
 		if got := rec.Header().Get(c.header); got != c.want {
 			t.Errorf("%v: %s = %q, want %q", c.err, c.header, got, c.want)
 		}
 	}
 	rec := httptest.NewRecorder()
-	WriteError(rec, httptest.NewRequest("HEAD", "/", nil), ErrNoPath)
+	WriteError(rec, httptest.NewRequest(http.MethodHead, "/", nil), ErrNoPath)
 	if rec.Body.Len() > 0 {
 		t.Errorf("a HEAD got the body %s", rec.Body)
 	}
@@ -153,7 +153,7 @@ func TestNotAllowed(t *testing.T) {
 	t.Parallel()
 	rec := httptest.NewRecorder()
 	rec.Header().Set("Access-Control-Allow-Methods", "GET")
-	NotAllowed(rec, httptest.NewRequest("PUT", "/", nil), "DELETE", "GET")
+	NotAllowed(rec, httptest.NewRequest(http.MethodPut, "/", nil), "DELETE", "GET")
 	if rec.Code != 405 || rec.Header().Get("Allow") != "DELETE, GET" || rec.Header().Get("Access-Control-Allow-Methods") != "" {
 		t.Errorf("%d %v", rec.Code, rec.Header())
 	}

@@ -73,8 +73,7 @@ func (c *Context) Begin(parent context.Context, w http.ResponseWriter, r *http.R
 	c.Context = parent
 	id := r.Header.Get("X-Request-Id")
 	if !saneID(id) {
-		// It must be unique, not secret.
-		id = strconv.FormatUint(rand.Uint64()|1<<63, 36)
+		id = strconv.FormatUint(rand.Uint64()|1<<63, 36) //nolint:gosec // unique, not secret
 	}
 	answer := w.Header()
 	answer["X-Request-Id"] = []string{id}

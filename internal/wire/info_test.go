@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ func TestRequestID(t *testing.T) {
 		{"я", false},
 		{"\x7f", false},
 	} {
-		rec, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
+		rec, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)
 		r.Header["X-Request-Id"] = []string{c.sent}
 		info := InfoFrom(WithInfo(rec, r).Context())
 		if (info.RequestID == c.sent) != c.kept || !saneID(info.RequestID) {
@@ -39,7 +40,7 @@ func TestInfoTravelsWithTheContext(t *testing.T) {
 	t.Parallel()
 	type key struct{}
 	rec := httptest.NewRecorder()
-	r := httptest.NewRequest("POST", "/?a=b", strings.NewReader("12345")).WithContext(context.WithValue(t.Context(), key{}, "kept"))
+	r := httptest.NewRequest(http.MethodPost, "/?a=b", strings.NewReader("12345")).WithContext(context.WithValue(t.Context(), key{}, "kept"))
 	r = WithInfo(rec, r)
 	info := InfoFrom(r.Context())
 	if info.Size != 5 || info.RawQuery != "a=b" || info.Remote() != "192.0.2.1" {

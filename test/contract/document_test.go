@@ -243,7 +243,7 @@ func (d *document) readEvents() error {
 
 // find gives the operation that a request asks for, nil when there is none. A
 // path without parameters hides those with, except that "provision" is also a
-// name that an employee may have.
+// name that an employee may have; and "by-external-id" is no id of ours.
 func (d *document) find(method, path string) *operation {
 	path, _, _ = strings.Cut(strings.TrimPrefix(path, d.base), "?")
 	given := strings.Split(path, "/")
@@ -256,7 +256,7 @@ func (d *document) find(method, path string) *operation {
 			exact = op
 		case plain:
 			hidden = hidden || op.id != "provisionEmployee"
-		case op.method == method:
+		case op.method == method && (pattern == nil || slices.Index(op.segments, "by-external-id") > 0):
 			pattern = op
 		}
 	}

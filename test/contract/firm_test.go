@@ -3,6 +3,7 @@ package contract_test
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -110,22 +111,21 @@ func (f *firm) add(t *testing.T, in app.CourseInput) int64 {
 // mail is an address that no other firm's people have.
 func (f *firm) mail(name string) string { return fmt.Sprintf("%s.%d@%s", name, f.number, mailHost) }
 
-// fill puts values in for names: $course, $exam, @name for an address, and
-// whatever rows have saved.
+var named = regexp.MustCompile(`<@?[\w. ]+>`)
+
+// fill puts values in for names in angle brackets: <course>, <exam>, <firm>,
+// what rows have saved, and <@ann> for an address of Ann.
 func (f *firm) fill(text string) string {
-	for strings.Contains(text, "<") {
-		before, rest, _ := strings.Cut(text, "<")
-		name, after, found := strings.Cut(rest, ">")
-		if !found {
-			break
+	return named.ReplaceAllStringFunc(text, func(name string) string {
+		name = strings.Trim(name, "<>")
+		if person, ok := strings.CutPrefix(name, "@"); ok {
+			return f.mail(person)
 		}
-		value, known := f.vars[name]
-		if !known {
-			value = f.mail(strings.TrimPrefix(name, "@"))
+		if value, known := f.vars[name]; known {
+			return value
 		}
-		text = before + value + after
-	}
-	return text
+		return "<" + name + ">"
+	})
 }
 
 // hire provisions an employee.

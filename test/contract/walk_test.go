@@ -19,7 +19,7 @@ func walks(t *testing.T, s *suite) {
 	}
 	got := f.walk(t, "/employees?limit=2", func(page int, _ *answer) {
 		gone := fmt.Sprintf("W%d", (page-1)*3)
-		f.hire(t, fmt.Sprintf("new %d", page))
+		f.hire(t, fmt.Sprintf("new-%d", page))
 		if page <= 4 {
 			f.send(t, "DELETE", "/employees/"+gone, "")
 		}
@@ -98,6 +98,11 @@ func changes(t *testing.T, s *suite) {
 	f.send(t, "DELETE", "/assignments/"+all[0], "")
 	if got, _ := since("2020-01-01T00:00:00Z"); slices.Contains(got, all[0]) || len(got) != 6 || got[len(got)-1] == all[4] {
 		t.Errorf("in the order of change: %v", got)
+	}
+	f.assign(t, "E1", f.course, "B1")
+	last := f.send(t, "GET", "/assignments/by-external-id/"+"B1", "")
+	if got, _ := since(last.str("assignedAt")); !slices.Contains(got, last.str("id")) {
+		t.Errorf("updatedSince leaves its own instant out: %v", got)
 	}
 	future, _ := since("2999-01-01T00:00:00Z")
 	if len(future) != 0 {

@@ -1,18 +1,70 @@
-// The API explorer: Swagger UI over the served contract, without what needs other hosts.
+// The API explorer: Swagger UI over the served contract, in our own frame and without what needs other hosts.
 import SwaggerUI from "swagger-ui-dist/swagger-ui-es-bundle.js";
+import { keepLabelled } from "./docs-label.js";
+import { contents, go, nameHeadings } from "./docs-nav.js";
 
 const box = document.getElementById("explorer");
 
-SwaggerUI({
-  url: box.dataset.spec,
-  domNode: box,
-  deepLinking: true,
-  docExpansion: "list",
-  defaultModelsExpandDepth: -1,
-  defaultModelExpandDepth: 3,
-  displayRequestDuration: true,
-  tryItOutEnabled: true,
-  persistAuthorization: false,
-  validatorUrl: null,
-  syntaxHighlight: { activated: false },
+// Swagger UI's own frame brings a second main, and a list of servers that has one entry.
+const frame = ({ React }) => ({
+  components: {
+    Frame({ getComponent }) {
+      const part = (name) => React.createElement(getComponent(name, true));
+      return React.createElement(
+        "div",
+        { className: "swagger-ui" },
+        React.createElement(getComponent("SvgAssets")),
+        part("InfoContainer"),
+        React.createElement("div", { className: "authorize" }, part("AuthorizeBtnContainer")),
+        part("operations"),
+        part("Webhooks"),
+      );
+    },
+  },
 });
+
+function show(spec) {
+  box.replaceChildren();
+  const ui = SwaggerUI({
+    spec,
+    domNode: box,
+    layout: "Frame",
+    plugins: [frame],
+    deepLinking: false,
+    docExpansion: "list",
+    defaultModelsExpandDepth: -1,
+    defaultModelExpandDepth: 2,
+    displayRequestDuration: true,
+    tryItOutEnabled: true,
+    persistAuthorization: false,
+    validatorUrl: null,
+    syntaxHighlight: { activated: false },
+    onComplete: () => drawn(() => frameIt(spec, ui)),
+  });
+}
+
+// Swagger UI says that it is complete before the text is on the page.
+function drawn(then) {
+  if (box.querySelector(".info .description h2")) then();
+  else requestAnimationFrame(() => drawn(then));
+}
+
+function frameIt(spec, ui) {
+  nameHeadings(box);
+  keepLabelled(box);
+  document.getElementById("contents").append(contents(spec, box));
+  const follow = () => go(ui, decodeURIComponent(location.hash.slice(1)));
+  addEventListener("hashchange", follow);
+  follow();
+}
+
+fetch(box.dataset.spec)
+  .then((answer) => answer.json())
+  .then((spec) => {
+    // A relative server means this installation; requests made here need it in full.
+    spec.servers = [{ url: new URL(spec.servers?.[0]?.url ?? "/", location.origin).href }];
+    show(spec);
+  })
+  .catch(() => {
+    box.lastElementChild.textContent = "The OpenAPI document could not be loaded. Reload the page to try again.";
+  });

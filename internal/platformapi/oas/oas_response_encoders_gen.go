@@ -16,7 +16,8 @@ func encodeGrantCourseResponse(response *GrantResponse, w http.ResponseWriter) e
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")
@@ -29,7 +30,8 @@ func encodeListCompaniesResponse(response *CompanyListResponse, w http.ResponseW
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")
@@ -42,7 +44,8 @@ func encodePutCourseResponse(response *CourseResponse, w http.ResponseWriter) er
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")
@@ -55,7 +58,8 @@ func encodeReportActivitiesResponse(response *ActivitiesResponse, w http.Respons
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")
@@ -68,7 +72,8 @@ func encodeWithdrawCourseResponse(response *GrantResponse, w http.ResponseWriter
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")
@@ -120,7 +125,8 @@ func encodeErrorResponse(response *FailureStatusCodeWithHeaders, w http.Response
 	}
 	w.WriteHeader(code)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")

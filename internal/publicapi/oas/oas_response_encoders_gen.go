@@ -16,7 +16,8 @@ func encodeCreateAssignmentResponse(response *AssignmentCreatedResponse, w http.
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")
@@ -29,7 +30,8 @@ func encodeCreateAssignmentsBulkResponse(response *BulkResponse, w http.Response
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")
@@ -42,7 +44,8 @@ func encodeDeleteEmployeeResponse(response *DeleteResponse, w http.ResponseWrite
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")
@@ -55,7 +58,8 @@ func encodeGetAssignmentResponse(response *AssignmentResponse, w http.ResponseWr
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")
@@ -68,7 +72,8 @@ func encodeGetAssignmentByExternalIDResponse(response *AssignmentResponse, w htt
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")
@@ -81,7 +86,8 @@ func encodeGetAssignmentProgressResponse(response *ProgressResponse, w http.Resp
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")
@@ -94,7 +100,8 @@ func encodeGetAssignmentProgressByExternalIDResponse(response *ProgressResponse,
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")
@@ -107,7 +114,8 @@ func encodeGetAssignmentResultsResponse(response *ResultsResponse, w http.Respon
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")
@@ -120,7 +128,8 @@ func encodeGetAssignmentResultsByExternalIDResponse(response *ResultsResponse, w
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")
@@ -133,7 +142,8 @@ func encodeGetEmployeeResponse(response *EmployeeWithAssignmentsResponse, w http
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")
@@ -146,7 +156,8 @@ func encodeGetTokenResponse(response *TokenResponse, w http.ResponseWriter) erro
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")
@@ -193,7 +204,8 @@ func encodeListAssignmentsResponse(response *AssignmentListResponseHeaders, w ht
 	}
 	w.WriteHeader(200)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")
@@ -206,7 +218,8 @@ func encodeListCoursesResponse(response *CourseListResponse, w http.ResponseWrit
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")
@@ -238,7 +251,8 @@ func encodeListEmployeesResponse(response *EmployeeListResponseHeaders, w http.R
 	}
 	w.WriteHeader(200)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")
@@ -251,7 +265,8 @@ func encodeProvisionEmployeeResponse(response *ProvisionResponse, w http.Respons
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")
@@ -292,7 +307,8 @@ func encodeRevokeAssignmentResponse(response *RevokeResponse, w http.ResponseWri
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")
@@ -305,7 +321,8 @@ func encodeUpdateEmployeeResponse(response *EmployeeUpdateResponse, w http.Respo
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")
@@ -357,7 +374,8 @@ func encodeErrorResponse(response *FailureStatusCodeWithHeaders, w http.Response
 	}
 	w.WriteHeader(code)
 
-	e := new(jx.Encoder)
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
 	response.Response.Encode(e)
 	if _, err := e.WriteTo(w); err != nil {
 		return errors.Wrap(err, "write")

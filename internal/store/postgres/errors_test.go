@@ -44,7 +44,7 @@ func TestErrorsHaveTheirMeaning(t *testing.T) {
 			t.Errorf("%s: the cause is lost in %v", c.name, got)
 		}
 		for _, kind := range []error{db.ErrUnique, db.ErrReference, db.ErrRetry, db.ErrUnavailable} {
-			if errors.Is(got, kind) != (kind == c.want) {
+			if errors.Is(got, kind) != errors.Is(c.want, kind) {
 				t.Errorf("%s: %v", c.name, got)
 			}
 		}

@@ -38,6 +38,46 @@ func TestProvisionRaces(t *testing.T) {
 	})
 }
 
+// An account is shared by companies: one may take it up while another gives it up.
+func TestAccountRaces(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		firms := make([]firm, 6)
+		for i := range firms {
+			firms[i] = newFirm(t, s)
+		}
+		var first tally
+		race(len(firms), func(i int) {
+			_, status, err := firms[i].provision("E1", "shared@x.test")
+			first.add(string(status), err)
+		})
+		equal(t, "6 companies take one address", first.counts, map[string]int{"created": 1, "linked": 5})
+		for round := range 15 {
+			var got tally
+			mail, next := fmt.Sprintf("m%d@x.test", round), fmt.Sprintf("n%d@x.test", round)
+			firms[0].hire(fmt.Sprintf("A%d", round))
+			firms[0].mustPatch(fmt.Sprintf("A%d", round), domain.EmployeePatch{Email: &mail})
+			race(3, func(i int) {
+				var err error
+				switch i {
+				case 0:
+					err = firms[0].erase(fmt.Sprintf("A%d", round))
+				case 1:
+					_, _, err = firms[1].provision(fmt.Sprintf("B%d", round), mail)
+				case 2:
+					_, _, err = firms[2].provision(fmt.Sprintf("C%d", round), mail)
+					if err == nil {
+						_, err = firms[2].patch(fmt.Sprintf("C%d", round), domain.EmployeePatch{Email: &next})
+					}
+				}
+				got.add("ok", err)
+			})
+			equal(t, "give up and take up", got.counts, map[string]int{"ok": 3})
+		}
+		equal(t, "accounts", number(t, s, `SELECT count(*) FROM accounts`), 1+2*15)
+	})
+}
+
 func TestActiveRaces(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

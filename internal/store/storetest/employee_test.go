@@ -75,7 +75,7 @@ func TestProvision(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		for _, row := range provisionTable {
-			t.Run(row.name, func(t *testing.T) { row.check(t, newFirm(t, s), newFirm(t, s)) }) //nolint:paralleltest // They compare whole databases.
+			t.Run(row.name, func(t *testing.T) { row.check(t, newFirm(t, s), newFirm(t, s)) })
 		}
 	})
 }

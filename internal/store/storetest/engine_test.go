@@ -1,11 +1,13 @@
 package storetest_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
 	"time"
 
+	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/store"
 	"github.com/coursebridge/coursebridge/internal/store/db"
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
@@ -167,5 +169,41 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 			t.Error("the next one:", err)
 		}
 		equal(t, "rows", number(t, s, `SELECT count(*) FROM settings`), 2)
+	})
+}
+
+// down is an engine whose database can't be reached.
+type down struct{ db.Engine }
+
+var errDown = fmt.Errorf("%w: connection refused", db.ErrUnavailable)
+
+func (down) Write(context.Context, func(db.Tx) error) error  { return errDown }
+func (down) Read(context.Context, func(db.Conn) error) error { return errDown }
+func (down) Watermark(context.Context) (time.Time, error)    { return time.Time{}, errDown }
+
+func TestUnavailable(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newFirm(t, s).with(store.New(down{s.Engine()}))
+		ctx, company := t.Context(), f.c.Company.ID
+		for name, call := range map[string]func() error{
+			"provision": func() error { _, _, err := f.provision("E1", "e1@x.test"); return err },
+			"patch":     func() error { _, err := f.patch("E1", domain.EmployeePatch{}); return err },
+			"erase":     func() error { return f.erase("E1") },
+			"employee":  func() error { _, _, err := f.s.Employee(ctx, company, "E1"); return err },
+			"courses":   func() error { _, err := f.s.Courses(ctx, company); return err },
+			"assign":    func() error { _, err := f.try(domain.NewAssignment{}); return err },
+			"sweep":     func() error { _, err := f.s.MarkOverdue(ctx, 1); return err },
+			"changes": func() error {
+				_, err := f.s.Assignments(ctx, company, domain.AssignmentFilter{UpdatedSince: ptr(s.Now())}, firstTen)
+				return err
+			},
+		} {
+			err := call()
+			wantCode(t, name, err, domain.CodeUnavailable)
+			if !errors.Is(err, errDown) {
+				t.Errorf("%s: the cause is lost for the log", name)
+			}
+		}
 	})
 }

@@ -374,7 +374,9 @@ CREATE TABLE audit_entries (
   detail      text NOT NULL,
   PRIMARY KEY (company_id, id)
 );
-CREATE INDEX audit_entries_action ON audit_entries (company_id, action, id);
+CREATE INDEX audit_entries_at ON audit_entries (company_id, at, id);
+CREATE INDEX audit_entries_action ON audit_entries (company_id, action, at, id);
+CREATE INDEX audit_entries_actor ON audit_entries (company_id, actor_kind, at, id);
 
 -- +goose Down
 DROP TABLE audit_entries, redeliveries, delivery_attempts, deliveries, endpoints, events, tokens, anonymous_results,

@@ -371,7 +371,9 @@ CREATE TABLE audit_entries (
   detail      TEXT NOT NULL,
   UNIQUE (company_id, id)
 );
-CREATE INDEX audit_entries_action ON audit_entries (company_id, action, id);
+CREATE INDEX audit_entries_at ON audit_entries (company_id, at, id);
+CREATE INDEX audit_entries_action ON audit_entries (company_id, action, at, id);
+CREATE INDEX audit_entries_actor ON audit_entries (company_id, actor_kind, at, id);
 
 -- The last id given out per noun: ids are never used twice.
 CREATE TABLE sequences (

@@ -1,0 +1,115 @@
+package delivery
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
+)
+
+func eachEngine(b *testing.B, fn func(b *testing.B, s *store.Store)) {
+	b.Helper()
+	b.Run("sqlite", func(b *testing.B) { fn(b, storetest.Open(b, storetest.SQLite(b))) })
+	b.Run("postgres", func(b *testing.B) {
+		if address := storetest.Postgres(b); address != "" {
+			fn(b, storetest.Open(b, address))
+		}
+	})
+}
+
+// pile puts n due deliveries into the queue, shared by the endpoints.
+func (r *rig) pile(n int, endpoints ...domain.Endpoint) {
+	r.t.Helper()
+	body := []byte(`{"event":"employee.joined","data":"` + strings.Repeat("x", 500) + `"}`)
+	for first := 0; first < n; first += 1000 {
+		var companies, ids, targets []int64
+		var keys []string
+		for i := first; i < min(first+1000, n); i++ {
+			companies, ids = append(companies, r.c.Company.ID), append(ids, int64(1_000_000+i))
+			targets, keys = append(targets, endpoints[i%len(endpoints)].ID), append(keys, uuid.Must(uuid.NewV7()).String())
+		}
+		err := r.s.Engine().Write(r.t.Context(), func(tx db.Tx) error {
+			rows, args := r.s.Engine().Rows(3, db.Column{Name: "company", Type: db.Int, Values: companies}, db.Column{Name: "event", Type: db.Int, Values: ids},
+				db.Column{Name: "target", Type: db.Int, Values: targets}, db.Column{Name: "key", Type: db.UUID, Values: keys})
+			b := &db.Batch{}
+			b.Exec(`INSERT INTO events (company_id, id, kind, occurred_at, employee_id, assignment_id, external_id, body)
+				SELECT company, event, 'employee.joined', $1, 0, 0, '', $2 FROM `+rows+` r`, append([]any{r.s.Now(), body}, args...)...)
+			rows, args = r.s.Engine().Rows(2, db.Column{Name: "company", Type: db.Int, Values: companies}, db.Column{Name: "event", Type: db.Int, Values: ids},
+				db.Column{Name: "target", Type: db.Int, Values: targets}, db.Column{Name: "key", Type: db.UUID, Values: keys})
+			b.Exec(`INSERT INTO deliveries (company_id, id, endpoint_id, event_id, kind, state, attempts, round_start, due_at,
+					created_at, status_code, error_kind, requested_by)
+				SELECT company, key, target, event, 'employee.joined', 'pending', 0, 0, $1, $1, 0, '', '' FROM `+rows+` r`,
+				append([]any{r.s.Now()}, args...)...)
+			return tx.Send(r.t.Context(), b)
+		})
+		if err != nil {
+			r.t.Fatalf("pile up: %v", err)
+		}
+	}
+}
+
+// BenchmarkDispatch works a pile of deliveries off, with full logging, to a
+// receiver in the same process.
+func BenchmarkDispatch(b *testing.B) {
+	for _, endpoints := range []int{1, 50} {
+		b.Run(fmt.Sprintf("endpoints=%d", endpoints), func(b *testing.B) {
+			eachEngine(b, func(b *testing.B, s *store.Store) {
+				to := newHookReceiver(b, nil)
+				r := newRig(b, s)
+				var list []domain.Endpoint
+				for range endpoints {
+					list = append(list, r.hook(to.URL))
+				}
+				r.pile(b.N, list...)
+				b.ResetTimer()
+				r.start()
+				r.recorded(b.N)
+				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "deliveries/s")
+			})
+		})
+	}
+}
+
+// BenchmarkLatency measures from the start of a change to the arrival of its
+// event, at 200 changes a second, alone and behind a pile that stalls.
+func BenchmarkLatency(b *testing.B) {
+	for _, stalled := range []int{0, 5000} {
+		b.Run(fmt.Sprintf("stalled=%d", stalled), func(b *testing.B) {
+			eachEngine(b, func(b *testing.B, s *store.Store) {
+				to, dead := newHookReceiver(b, nil), newHookReceiver(b, nil)
+				dead.answer = hang(b)
+				r := newRig(b, s)
+				if stalled > 0 {
+					other := &rig{t: b, s: s, c: storetest.Company(b, s, "stalled")}
+					other.pile(stalled, other.hook(dead.URL))
+				}
+				r.start()
+				r.hook(to.URL)
+				r.hire("warm", 1)
+				receive(b, to.arrivals)
+				took := make([]time.Duration, b.N)
+				tick := time.NewTicker(time.Second / 200)
+				defer tick.Stop()
+				b.ResetTimer()
+				for i := range took {
+					<-tick.C
+					began := time.Now()
+					r.hire(fmt.Sprintf("e%d-", i), 1)
+					receive(b, to.arrivals)
+					took[i] = time.Since(began)
+				}
+				slices.Sort(took)
+				b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
+				b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+			})
+		})
+	}
+}

@@ -1,0 +1,57 @@
+package delivery
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+func TestMetricsCount(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	m, err := NewMetrics(registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewMetrics(registry); err == nil {
+		t.Error("registered twice")
+	}
+	now := time.Now()
+	item := domain.DueDelivery{CreatedAt: now.Add(-time.Second)}
+	for range 3 {
+		m.started()
+	}
+	m.ended(item, &Outcome{}, now)
+	m.ended(item, &Outcome{Kind: KindTimeout}, now)
+	m.backlog(7, 3*time.Second)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, f := range families {
+		for _, metric := range f.GetMetric() {
+			name := f.GetName()
+			for _, l := range metric.GetLabel() {
+				name += " " + l.GetValue()
+			}
+			got[name] = metric.GetGauge().GetValue() + metric.GetCounter().GetValue() + metric.GetHistogram().GetSampleSum()
+		}
+	}
+	want := map[string]float64{
+		"coursebridge_webhook_queue_due": 7, "coursebridge_webhook_oldest_due_seconds": 3, "coursebridge_webhook_in_flight": 1,
+		"coursebridge_webhook_attempts_total delivered": 1, "coursebridge_webhook_attempts_total timeout": 1,
+		"coursebridge_webhook_delivery_seconds": 1, "coursebridge_webhook_attempt_seconds": 0,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("figures (- want):\n%s", diff)
+	}
+	var none *Metrics
+	none.started()
+	none.ended(item, &Outcome{}, now)
+	none.backlog(1, 1)
+}

@@ -1,0 +1,213 @@
+package service_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/service"
+	"github.com/coursebridge/coursebridge/internal/store"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
+)
+
+// school is the learning side of the service for one company.
+type school struct {
+	*service.Learning
+	t *testing.T
+	c domain.Caller
+}
+
+func inSchool(t *testing.T, fn func(s school)) {
+	t.Helper()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		fn(school{service.NewLearning(s), t, storetest.Company(t, s, "School")})
+	})
+}
+
+func (s school) refuses(what string, err error, code domain.Code) {
+	s.t.Helper()
+	if err == nil || domain.CodeOf(err) != code {
+		s.t.Errorf("%s: %v, want %s", what, err, code)
+	}
+}
+
+func (s school) course(c domain.Course) int64 {
+	s.t.Helper()
+	id, err := s.AddCourse(s.t.Context(), s.c, c)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return id
+}
+
+func (s school) enrol(externalID string) domain.Employee {
+	s.t.Helper()
+	e, _, err := s.Provision(s.t.Context(), s.c, domain.Provision{ExternalID: externalID, Email: " " + externalID + "@x.test ", Name: " Jose\u0301 "})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return e
+}
+
+func TestInputIsCheckedFirst(t *testing.T) {
+	t.Parallel()
+	inSchool(t, func(s school) {
+		ctx, text := s.t.Context(), "a\x00"
+		e := s.enrol("E1")
+		if e.Email != "E1@x.test" || e.Name != "José" {
+			s.t.Errorf("normalised: %+v", e)
+		}
+		_, _, err := s.Provision(ctx, s.c, domain.Provision{ExternalID: " ", Email: "x", Name: text})
+		s.refuses("provision", err, domain.CodeInvalid)
+		_, err = s.Join(ctx, s.c, "x", "")
+		s.refuses("join", err, domain.CodeInvalid)
+		_, err = s.PatchEmployee(ctx, s.c, "E1", domain.EmployeePatch{Name: &text})
+		s.refuses("patch", err, domain.CodeInvalid)
+		_, err = s.Assign(ctx, s.c, domain.NewAssignment{ExternalID: text, EmployeeExternalID: "E1", CourseID: 1})
+		s.refuses("assign", err, domain.CodeInvalid)
+		_, err = s.AddCourse(ctx, s.c, domain.Course{Name: text})
+		s.refuses("add a course", err, domain.CodeInvalid)
+		_, _, err = s.PutCourse(ctx, s.c.Actor, domain.Course{ExternalID: "P", Name: text})
+		s.refuses("put a course", err, domain.CodeInvalid)
+		people, err := s.Employees(ctx, s.c, domain.EmployeeFilter{}, domain.Page{Number: 1, Limit: 10})
+		if err != nil || people.Total != 1 {
+			s.t.Errorf("employees: %d, %v", people.Total, err)
+		}
+	})
+}
+
+func TestCutSlice(t *testing.T) {
+	t.Parallel()
+	inSchool(t, func(s school) {
+		ctx := s.t.Context()
+		whole := s.course(domain.Course{
+			ExternalID: "W", Name: "Whole", IsAssessment: true, PassMark: 70_00, AllowedAttempts: 5, Modules: []string{"One", "Two", "Three"},
+		})
+		id, err := s.CutSlice(ctx, s.c, whole, " Slice ", []int{3, 1})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		again, err := s.CutSlice(ctx, s.c, id, "Slice of a slice", []int{2})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		list, err := s.Courses(ctx, s.c)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		want := domain.Course{ID: id, OwnerCompanyID: s.c.Company.ID, ParentID: whole, Name: "Slice", IsAssessment: true, PassMark: 70_00, AllowedAttempts: 5}
+		if diff := cmp.Diff(want, list[1]); diff != "" || list[0].ID != whole || list[2].ID != again {
+			s.t.Errorf("the courses: %+v, %s", list, diff)
+		}
+		s.enrol("E1")
+		a, err := s.Assign(ctx, s.c, domain.NewAssignment{ExternalID: "A1", EmployeeExternalID: "E1", CourseID: again})
+		if err != nil || a.CourseName != "Slice of a slice" || a.Rule.PassMark != 70_00 {
+			s.t.Errorf("an assigned slice: %+v, %v", a, err)
+		}
+		for what, modules := range map[string][]int{"no module": nil, "module 0": {0}, "a module past the end": {1, 4}} {
+			_, err := s.CutSlice(ctx, s.c, whole, "Bad", modules)
+			s.refuses(what, err, domain.CodeInvalid)
+		}
+		_, err = s.CutSlice(ctx, s.c, whole, "", []int{1})
+		s.refuses("no name", err, domain.CodeInvalid)
+		_, err = s.CutSlice(ctx, s.c, 1<<40, "None", []int{1})
+		s.refuses("no course", err, domain.CodeCourseNotFound)
+		stranger := domain.Caller{Company: domain.Company{ID: s.c.Company.ID + 1}}
+		_, err = s.CutSlice(ctx, stranger, whole, "Theirs", []int{1})
+		s.refuses("another company's course", err, domain.CodeWrongCompany)
+	})
+}
+
+func TestBadItemsHarmNoNeighbour(t *testing.T) {
+	t.Parallel()
+	inSchool(t, func(s school) {
+		ctx := s.t.Context()
+		s.enrol("E1")
+		course := s.course(domain.Course{Name: "Course"})
+		results, err := s.AssignMany(ctx, s.c, []domain.BulkItem{
+			{New: domain.NewAssignment{ExternalID: " bad", EmployeeExternalID: "E1", CourseID: course}},
+			{New: domain.NewAssignment{ExternalID: "A1", EmployeeExternalID: "E1", CourseID: course}},
+			{Err: domain.Errorf(domain.CodeInvalid, "not an object")},
+		})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.refuses("a bad externalId", results[0].Err, domain.CodeInvalid)
+		s.refuses("no object", results[2].Err, domain.CodeInvalid)
+		a := results[1].Assignment
+		if results[1].Err != nil || a.ID == 0 {
+			s.t.Fatalf("the good one: %+v", results[1])
+		}
+		full := domain.FullPoints
+		acts, err := s.RecordActivities(ctx, s.c.Actor, []domain.ActivityItem{
+			{Activity: domain.Activity{ID: "1", AssignmentID: a.ID, Type: domain.ActivityProgress}},
+			{Activity: domain.Activity{ID: "2", AssignmentID: a.ID, Type: domain.ActivityStarted, OccurredAt: s.Now().Add(48 * time.Hour)}},
+			{Activity: domain.Activity{ID: "3", AssignmentID: a.ID, Type: domain.ActivityProgress, Percent: &full}},
+		})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.refuses("progress of nothing", acts[0].Err, domain.CodeInvalid)
+		s.refuses("the day after tomorrow", acts[1].Err, domain.CodeInvalid)
+		if acts[2].Status != domain.StatusCompleted || acts[2].Err != nil {
+			s.t.Errorf("the good one: %+v", acts[2])
+		}
+	})
+}
+
+// dueStore answers sweeps from a list; nothing else of it is called.
+type dueStore struct {
+	service.Store
+	answers []int // -1 is an error
+	asked   int
+}
+
+func (d *dueStore) MarkOverdue(_ context.Context, limit int) (int, error) {
+	d.asked++
+	if len(d.answers) == 0 {
+		return 0, nil
+	}
+	n := d.answers[0]
+	d.answers = d.answers[1:]
+	if n < 0 {
+		return 0, errors.New("no database")
+	}
+	return min(n, limit), nil
+}
+
+func (d *dueStore) WatchCourses(ctx context.Context, _ func()) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// Sweeping goes on until nothing is due, survives a failure, rests between its
+// turns and ends with its context.
+func TestSweepOverdue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		d := &dueStore{answers: []int{1 << 20, 1 << 20, 3, -1, 1}}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			service.NewLearning(d).Run(ctx, slog.New(slog.DiscardHandler))
+		}()
+		asked := []int{}
+		for range 4 {
+			time.Sleep(time.Second) // of the bubble's clock
+			synctest.Wait()
+			asked = append(asked, d.asked)
+		}
+		if diff := cmp.Diff([]int{3, 4, 5, 6}, asked); diff != "" {
+			t.Errorf("asked after each second: %s", diff)
+		}
+		stop()
+		<-ended
+	})
+}

@@ -1,0 +1,101 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// EmployeeReport reads the live employees in ascending id from one snapshot, with
+// the numbers of their assignments; what is overdue is judged at now. Batches are
+// valid until yield returns. Reading ends with ctx, and when yield fails.
+func (s *Store) EmployeeReport(ctx context.Context, company int64, f domain.EmployeeFilter, now time.Time, yield func([]domain.EmployeeSummary) error) error {
+	return known(pipe(ctx, newSummaryBatch,
+		func(ctx context.Context, swap func(*summaryBatch) (*summaryBatch, error)) error {
+			return s.db.Snapshot(ctx, func(c db.Conn) error { return readSummaries(ctx, c, company, f, now, swap) })
+		},
+		func(b *summaryBatch) error { return yield(b.rows) }))
+}
+
+// headEmployees are read by a statement of their own: counting the assignments of
+// all is so much that PostgreSQL would first compile it.
+const headEmployees = 100
+
+func readSummaries(ctx context.Context, c db.Conn, company int64, f domain.EmployeeFilter, now time.Time, swap func(*summaryBatch) (*summaryBatch, error)) error {
+	batch, err := swap(nil)
+	if err != nil {
+		return err
+	}
+	var e domain.EmployeeSummary
+	var tags, counts string
+	dest := []any{&e.CompanyID, &e.ID, &e.ExternalID, &e.Email, &e.Name, &e.Role, &tags, &e.JoinedAt, &e.LeftAt, &counts}
+	n := 0
+	take := func() (err error) {
+		n++
+		if e.Tags, err = decodeList[string](tags); err != nil {
+			return err
+		}
+		if err := readCounts(counts, &e.Assigned, &e.Started, &e.Completed, &e.Failed, &e.NeedsRetry, &e.Overdue); err != nil {
+			return err
+		}
+		if batch.rows = append(batch.rows, e); n == headEmployees || len(batch.rows) == batchRows {
+			batch, err = swap(batch)
+		}
+		return err
+	}
+	sql, args := employeeReportSQL(company, f, now, 0)
+	err = each(ctx, c, sql+fmt.Sprintf(" LIMIT %d", headEmployees), args, dest, take)
+	if err == nil && n == headEmployees {
+		sql, args = employeeReportSQL(company, f, now, e.ID)
+		err = each(ctx, c, sql+atMost(everything), args, dest, take)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = swap(batch)
+	return err
+}
+
+// employeeReportSQL selects employees after an id and, as one text, their counts:
+// a subquery has one column, and six would read every assignment six times.
+func employeeReportSQL(company int64, f domain.EmployeeFilter, now time.Time, after int64) (string, []any) {
+	cond := &conditions{}
+	cond.add("e.company_id = ?", company)
+	cond.add("e.id > ?", after)
+	cond.add(live("e.left_at"))
+	if f.ExternalID != "" {
+		cond.add("e.external_id = ?", f.ExternalID)
+	}
+	if f.Email != "" {
+		cond.add("e.email_folded = ?", domain.FoldEmail(f.Email))
+	}
+	if f.Tag != "" {
+		cond.add(`(SELECT count(*) FROM employee_tags t WHERE t.company_id = e.company_id AND t.tag = ? AND t.employee_id = e.id) > 0`, f.Tag)
+	}
+	counts := ``
+	for _, status := range []domain.Status{
+		domain.StatusAssigned, domain.StatusStarted, domain.StatusCompleted, domain.StatusFailed, domain.StatusNeedsRetry,
+	} {
+		counts += fmt.Sprintf(`count(*) FILTER (WHERE a.status = '%s') || ' ' || `, status)
+	}
+	counts += fmt.Sprintf(`count(*) FILTER (WHERE a.status <> '%s' AND a.deadline <= %s)`, domain.StatusCompleted, cond.arg(now))
+	return `SELECT ` + employeeColumns + `, (SELECT ` + counts + ` FROM assignments a
+			WHERE a.company_id = e.company_id AND a.employee_id = e.id AND ` + live("a.revoked_at") + `)
+		FROM employees e` + cond.where() + ` ORDER BY e.company_id, e.id`, cond.args
+}
+
+func readCounts(text string, to ...*int64) (err error) {
+	for _, n := range to {
+		var number string
+		number, text, _ = strings.Cut(text, " ")
+		if *n, err = strconv.ParseInt(number, 10, 64); err != nil {
+			return fmt.Errorf("read the counts of an employee: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package storetest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
+)
+
+// due assigns with a deadline.
+func (f firm) due(externalID, employee string, course int64, deadline time.Time) domain.Assignment {
+	f.t.Helper()
+	a, err := f.try(domain.NewAssignment{ExternalID: externalID, EmployeeExternalID: employee, CourseID: course, Deadline: &deadline})
+	if err != nil {
+		f.t.Fatalf("assign %s: %v", externalID, err)
+	}
+	return a
+}
+
+func (f firm) sweep(limit int) int {
+	f.t.Helper()
+	n, err := f.s.MarkOverdue(f.t.Context(), limit)
+	if err != nil {
+		f.t.Error("sweep:", err)
+	}
+	return n
+}
+
+func TestOverdue(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f, other := newFirm(t, s), newFirm(t, s)
+		f.hire("E1", "leaves")
+		other.join("E1", "e1")
+		exam, past := f.exam(), ago(s, time.Hour)
+		deadline := s.Now().Add(40 * time.Millisecond)
+		soon := f.due("soon", "E1", exam, deadline)
+		later := f.due("later", "E1", exam, ago(s, -time.Hour))
+		done, revoked := f.due("done", "E1", exam, deadline), f.due("revoked", "E1", exam, deadline)
+		f.due("leaves", "leaves", exam, deadline)
+		theirs := other.due("theirs", "E1", other.exam(), past)
+		f.report(ended("1", done.ID, s.Now(), 90_00))
+		if err := s.Revoke(t.Context(), f.c, revoked.ID); err != nil {
+			t.Fatal(err)
+		}
+		f.offboard("leaves")
+		until(t, s, deadline)
+		// Every read knows it from that instant on, whether a sweep has run or not.
+		if got := f.assignment(soon.ID); !got.Overdue(s.Now()) || got.OverdueAt != nil || got.Overdue(deadline.Add(-time.Millisecond)) {
+			t.Errorf("at the deadline: %+v", got)
+		}
+		watermark, err := s.Engine().Watermark(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		events := len(f.events())
+		equal(t, "swept", f.sweep(10), 2)
+		equal(t, "swept again", f.sweep(10), 0)
+		equal(t, "events", f.events()[events:], []string{"assignment.overdue soon"})
+		equal(t, "the other company's", mentions(other.events(), "overdue"), []string{"assignment.overdue theirs"})
+		list, err := s.Assignments(t.Context(), f.c.Company.ID, domain.AssignmentFilter{UpdatedSince: &watermark}, domain.Page{Number: 1, Limit: 10})
+		if err != nil || len(list.Items) == 0 || list.Items[len(list.Items)-1].ID != soon.ID {
+			t.Errorf("updated since: %+v, %v", list, err)
+		}
+		marked := f.assignment(soon.ID)
+		if marked.OverdueAt == nil || *marked.OverdueAt != marked.UpdatedAt || !marked.UpdatedAt.After(soon.UpdatedAt) {
+			t.Errorf("marked: %+v", marked)
+		}
+		equal(t, "not due yet", f.assignment(later.ID), later)
+		equal(t, "the other company's is marked", other.assignment(theirs.ID).OverdueAt != nil, true)
+
+		// Moved and passed again, it is told again.
+		change(t, s, `UPDATE assignments SET deadline = $1, overdue_at = NULL WHERE id = $2`, past, soon.ID)
+		equal(t, "swept after the move", f.sweep(10), 1)
+		equal(t, "events", mentions(f.events(), "overdue"), []string{"assignment.overdue soon", "assignment.overdue soon"})
+	})
+}
+
+func TestManySweepers(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f, other := newFirm(t, s), newFirm(t, s)
+		past := ago(s, time.Minute)
+		for _, c := range []firm{f, other} {
+			c.join("E1", "e1")
+			items := keys(named("A%02d", 0, 60), []string{"E1"}, c.exam())
+			for i := range items {
+				items[i].New.Deadline = &past
+			}
+			c.bulk(items...)
+			storetest.Endpoint(t, s, c.c.Company.ID)
+		}
+		equal(t, "no more than asked for", f.sweep(7), 7)
+		marked := make([]int, 6)
+		race(len(marked), func(i int) {
+			// A sweeper that finds all rows taken has nothing to do; the others go on.
+			for n := f.sweep(10); n > 0; n = f.sweep(10) {
+				marked[i] += n
+			}
+		})
+		total := 7
+		for _, n := range marked {
+			total += n
+		}
+		for n := f.sweep(10); n > 0; n = f.sweep(10) {
+			total += n
+		}
+		equal(t, "marked", total, 120)
+		equal(t, "events", number(t, s, `SELECT count(*) FROM events WHERE kind = 'assignment.overdue'`), 120)
+		equal(t, "of as many assignments", number(t, s, `SELECT count(DISTINCT assignment_id) FROM events WHERE kind = 'assignment.overdue'`), 120)
+		equal(t, "deliveries", number(t, s, `SELECT count(*) FROM deliveries`), 120)
+	})
+}

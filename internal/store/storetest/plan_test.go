@@ -1,0 +1,133 @@
+package storetest_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
+)
+
+// crowd fills the database with 100 companies of 200 employees and 300
+// assignments each, so that reading a whole table is never the cheapest way.
+var crowd = []string{
+	`SET LOCAL session_replication_role = replica`,
+	`INSERT INTO companies (id, name, time_zone, default_deadline_days, created_at) SELECT c, 'c', 'UTC', 30, now() FROM generate_series(1001, 1100) c`,
+	`INSERT INTO accounts SELECT 'p' || c || '-' || e || '@x.test', now() FROM generate_series(1001, 1100) c, generate_series(1, 200) e`,
+	`INSERT INTO employees (company_id, id, external_id, email, email_folded, name, role, tags, joined_at, updated_at)
+		SELECT c, nextval('employee_ids'), 'E' || e, 'p' || c || '-' || e || '@x.test', 'p' || c || '-' || e || '@x.test', 'n', 'employee', '[]', now(), now()
+		FROM generate_series(1001, 1100) c, generate_series(1, 200) e`,
+	`INSERT INTO assignments (company_id, id, external_id, employee_id, course_id, status, percent, attempts, granted_attempts,
+			is_required, assigned_at, deadline, asked_deadline, asked_required, updated_at)
+		SELECT e.company_id, nextval('assignment_ids'), 'A' || e.id || '-' || k, e.id, k, 'assigned', 0, 0, 0, false, now(),
+			now() + interval '30 days', now(), false, now() - e.id * interval '1 second'
+		FROM employees e, generate_series(1, 2) k WHERE k = 1 OR e.id % 2 = 0`,
+	`ANALYZE`,
+}
+
+// errands is one of everything that requests do.
+func errands(f firm) error {
+	ctx, s, c := f.t.Context(), f.s, f.c
+	exam := f.exam()
+	f.hire("E1", "E2", "E3")
+	f.mustPatch("E1", domain.EmployeePatch{Tags: ptr([]string{"t"}), Email: ptr("new" + f.mail("e1"))})
+	a, since := f.due("A1", "E1", exam, ago(s, time.Hour)), ago(s, time.Hour)
+	f.bulk(keys(named("B%d", 0, 100), []string{"E1", "E2"}, exam)...)
+	f.report(started("1", a.ID, s.Now()), ended("2", a.ID, s.Now(), 10_00))
+	f.sweep(10)
+	for _, filter := range []domain.EmployeeFilter{{}, {ExternalID: "E1"}, {Email: "e2@x.test"}, {Tag: "t"}} {
+		for _, page := range []domain.Page{{Number: 2, Limit: 50}, {Limit: 50, After: &domain.Cursor{ID: a.EmployeeID}}} {
+			f.employees(filter, page)
+		}
+	}
+	for _, filter := range []domain.AssignmentFilter{
+		{}, {EmployeeExternalID: "E1"}, {CourseID: exam}, {Status: domain.StatusStarted}, {UpdatedSince: &since}, {UpdatedSince: &since, CourseID: exam},
+	} {
+		for _, page := range []domain.Page{{Number: 2, Limit: 50}, {Limit: 50, After: &domain.Cursor{ID: a.ID, At: since.UnixMilli()}}} {
+			f.assignments(filter, page)
+		}
+	}
+	f.employee("E1")
+	f.assignment(a.ID)
+	_, err := s.AssignmentByExternalID(ctx, c.Company.ID, "none")
+	wantCode(f.t, "by externalId", err, domain.CodeAssignmentNotFound)
+	_, err = s.Assignment(ctx, c.Company.ID, 1<<40)
+	wantCode(f.t, "by id", err, domain.CodeAssignmentNotFound)
+	f.offboard("E2")
+	f.hire("E2")
+	if err := f.erase("E3"); err != nil {
+		return err
+	}
+	return s.Revoke(ctx, c, a.ID)
+}
+
+// whole matches a step of a plan that reads all of a table that grows.
+var whole = map[string]*regexp.Regexp{
+	"postgres": regexp.MustCompile(`Seq Scan on (assignments|employees|accounts)\b`),
+	"sqlite":   regexp.MustCompile(`SCAN (a|e|x|d|assignments|employees|employee_tags|accounts|activities|events|deliveries|delivery_attempts)\b`),
+}
+
+func TestNothingReadsAWholeTable(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		engine := s.Engine().Name()
+		if engine == "postgres" {
+			err := s.Engine().Write(t.Context(), func(tx db.Tx) error {
+				for _, sql := range crowd {
+					if _, err := tx.Exec(t.Context(), sql); err != nil {
+						return fmt.Errorf("%s: %w", sql, err)
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		watched, r := recorded(s)
+		f := newFirm(t, s)
+		items := r.during(t, func() error { return errands(f.with(watched)) })
+		explained := map[string]bool{}
+		for _, it := range items {
+			if explained[it.SQL] || !strings.Contains(it.SQL, "$") {
+				continue
+			}
+			explained[it.SQL] = true
+			if plan := explain(t, s, it); whole[engine].MatchString(plan) {
+				t.Errorf("%s\n%s", it.SQL, plan)
+			}
+		}
+		control := db.Item{SQL: `SELECT 1 FROM assignments WHERE percent = $1`, Args: []any{7}}
+		if plan := explain(t, s, control); !whole[engine].MatchString(plan) {
+			t.Errorf("a plan that reads a whole table is not recognised:\n%s", plan)
+		}
+		if len(explained) < 40 {
+			t.Errorf("looked at %d statements only", len(explained))
+		}
+	})
+}
+
+func explain(t *testing.T, s *store.Store, it db.Item) string {
+	t.Helper()
+	if s.Engine().Name() == "postgres" {
+		return strings.Join(texts(t, s, `EXPLAIN `+it.SQL, it.Args...), "\n")
+	}
+	var steps []string
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var id, parent, unused int64
+		var step string
+		err := r.Scan(&id, &parent, &unused, &step)
+		steps = append(steps, step)
+		return err
+	}, `EXPLAIN QUERY PLAN `+it.SQL, it.Args...)
+	if err := s.Engine().Read(t.Context(), func(c db.Conn) error { return c.Send(t.Context(), b) }); err != nil {
+		t.Fatalf("%s: %v", it.SQL, err)
+	}
+	return strings.Join(steps, "\n")
+}

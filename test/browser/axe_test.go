@@ -1,0 +1,158 @@
+package browser
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+//go:embed testdata/axe.min.js
+var axe string
+
+var looks = []struct {
+	width  int64
+	scheme string
+}{{1440, "light"}, {1440, "dark"}, {390, "light"}, {390, "dark"}}
+
+// furnish fills the company so that pages have something to show, and gives the
+// paths of all of them.
+func furnish(w *world, b *tab) []string {
+	token := b.createToken("HR sync with a name that is rather long, so that one sees where it is cut")
+	hook := newReceiver(w.T)
+	b.addWebhook(hook.URL + "/a/long/path/that/goes/on/and/on/until/it/is/cut/somewhere")
+	w.provision(token, 1)
+	hook.answer(http.StatusBadGateway)
+	for n := 2; n < 40; n++ {
+		w.provision(token, n)
+	}
+	b.until("failing deliveries", `fetch('/cabinet/deliveries?state=retrying').then(r => r.text()).then(t => { window.cbSeen = t.includes('employee.joined') }), window.cbSeen === true`)
+	b.open("/cabinet/deliveries?state=retrying")
+	detail := ask[string](b, `document.querySelector('a[href^="/cabinet/deliveries/0"]').getAttribute('href')`)
+	return []string{
+		"/cabinet", "/cabinet/tokens", "/cabinet/tokens/new", "/cabinet/tokens/1", "/cabinet/tokens/1/rename", "/cabinet/tokens/1/revoke",
+		"/cabinet/webhooks", "/cabinet/webhooks/new", "/cabinet/webhooks/1", "/cabinet/webhooks/1/edit", "/cabinet/webhooks/1/rotate",
+		"/cabinet/webhooks/1/disable", "/cabinet/webhooks/1/remove", "/cabinet/deliveries", "/cabinet/deliveries?state=held", detail,
+		"/cabinet/deliveries/redeliver", "/cabinet/deliveries/redeliver?count=1", "/cabinet/audit", "/cabinet/audit?action=course.",
+		"/cabinet/settings", "/cabinet/settings/administrators", "/cabinet/settings/administrators/invite", "/cabinet/settings/sign-in",
+		"/cabinet/settings/sign-in/second-factor", "/cabinet/settings/sign-in/recovery-codes", "/cabinet/settings/sessions",
+		"/cabinet/companies", "/cabinet/no-such-page",
+	}
+}
+
+var openPages = []string{"/cabinet/sign-in", "/cabinet/signed-out", "/cabinet/enter/expired", "/docs"}
+
+// violations runs axe-core on the page.
+func (b *tab) violations() string {
+	b.Helper()
+	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[any](axe+"; null")); err != nil {
+		b.Fatalf("load axe-core: %v", err)
+	}
+	found, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](
+		`axe.run(document, {resultTypes: ['violations']}).then(r => JSON.stringify(r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.slice(0, 3).map(n => n.html.slice(0, 160))}))))`,
+		chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.Fatalf("run axe-core: %v", err)
+	}
+	var list []any
+	if err := json.Unmarshal([]byte(found), &list); err != nil || len(list) == 0 {
+		return ""
+	}
+	return found
+}
+
+// TestNoPageHasAccessibilityViolations also holds that no page is wider than its
+// window.
+func TestNoPageHasAccessibilityViolations(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		b := w.enter()
+		if b == nil {
+			return
+		}
+		stranger := newTab(t, w.program.URL)
+		for _, path := range openPages {
+			stranger.inspect(path)
+		}
+		for _, path := range furnish(w, b) {
+			b.inspect(path)
+		}
+		if away := b.strangers(); len(away) > 0 {
+			t.Errorf("pages asked other hosts: %v", away)
+		}
+	})
+}
+
+func (b *tab) inspect(path string) {
+	b.Helper()
+	for _, l := range looks {
+		b.look(l.width, l.scheme)
+		b.open(path)
+		if wide := ask[int](b, `document.documentElement.scrollWidth - window.innerWidth`); wide > 0 && path != "/docs" {
+			b.Errorf("%s at %d: the page is %d pixels wider than the window", path, l.width, wide)
+		}
+		if path == "/docs" {
+			continue // the explorer is another project's page
+		}
+		if found := b.violations(); found != "" {
+			b.Errorf("%s at %d, %s: %s", path, l.width, l.scheme, found)
+		}
+	}
+}
+
+// TestScreenshots takes a picture of every page, into the folder that
+// SCREENSHOTS_DIR names; without it there is nothing to do.
+func TestScreenshots(t *testing.T) {
+	dir := os.Getenv("SCREENSHOTS_DIR")
+	if dir == "" {
+		return
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	each(t, func(t *testing.T, w *world) {
+		b := w.enter()
+		if b == nil || !strings.HasSuffix(t.Name(), "sqlite") {
+			return
+		}
+		empty := []string{"/cabinet", "/cabinet/tokens", "/cabinet/webhooks", "/cabinet/deliveries", "/cabinet/audit"}
+		for _, path := range empty {
+			b.picture(dir, "empty"+path, path)
+		}
+		for _, path := range furnish(w, b) {
+			b.picture(dir, strings.TrimPrefix(path, "/"), path)
+		}
+		stranger := newTab(t, w.program.URL)
+		for _, path := range openPages {
+			stranger.picture(dir, strings.TrimPrefix(path, "/"), path)
+		}
+	})
+}
+
+func (b *tab) picture(dir, name, path string) {
+	b.Helper()
+	name = strings.Map(func(r rune) rune {
+		if strings.ContainsRune("/?=&.", r) {
+			return '-'
+		}
+		return r
+	}, name)
+	for _, l := range looks {
+		b.look(l.width, l.scheme)
+		b.open(path)
+		png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+		if err != nil {
+			b.Fatal(err)
+		}
+		file := filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", name, l.width, l.scheme))
+		if err := os.WriteFile(file, png, 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package browser
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// patience bounds one step in the browser.
+const patience = 20 * time.Second
+
+// tab is a browser window with cookies of its own.
+type tab struct {
+	*testing.T
+	ctx  context.Context
+	base string
+
+	mu       sync.Mutex
+	requests []string
+}
+
+// newTab opens a window on the program at base. Without Chromium it gives nil.
+func newTab(t *testing.T, base string) *tab {
+	t.Helper()
+	if chromium == nil {
+		t.Log("Chromium is not installed")
+		return nil
+	}
+	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
+	b := &tab{T: t, ctx: ctx, base: base}
+	b.do(chromedp.EmulateViewport(1440, 900))
+	go b.watch()
+	return b
+}
+
+// watch notes every address that the pages ask for.
+func (b *tab) watch() {
+	for e, err := range chromedp.Events(b.ctx, network.RequestWillBeSent) {
+		if err != nil {
+			return
+		}
+		b.mu.Lock()
+		b.requests = append(b.requests, e.Request.URL)
+		b.mu.Unlock()
+	}
+}
+
+// strangers are the addresses that led away from the program.
+func (b *tab) strangers() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []string
+	for _, u := range b.requests {
+		if !strings.HasPrefix(u, b.base+"/") && !strings.HasPrefix(u, "data:") && u != "about:blank" {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		b.Fatalf("at %s: %v\n%s", b.where(), err, b.page())
+	}
+}
+
+func (b *tab) where() string {
+	at, _ := chromedp.Run(b.ctx, chromedp.Location())
+	return at
+}
+
+// page is the text of the page, for a failure's report.
+func (b *tab) page() string {
+	text, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.body ? document.body.innerText.slice(0, 1500) : ""`))
+	return text
+}
+
+func ask[T any](b *tab, script string) T {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	out, err := chromedp.Run(ctx, chromedp.Evaluate[T](script))
+	if err != nil {
+		b.Fatalf("at %s: evaluate %q: %v", b.where(), script, err)
+	}
+	return out
+}
+
+func (b *tab) open(path string) { b.Helper(); b.do(chromedp.Navigate(b.base + path)) }
+
+func (b *tab) fill(selector, value string) {
+	b.Helper()
+	b.do(chromedp.SetValue(chromedp.CSS(selector), value))
+}
+
+// press clicks the first visible button or link with these words.
+func (b *tab) press(words string) {
+	b.Helper()
+	const script = `(() => { const w = %WORDS%; const all = [...document.querySelectorAll('dialog[open] button, dialog[open] a, button, a, summary')];
+		const el = all.find(e => e.innerText.trim() === w && e.offsetParent !== null) || all.find(e => e.innerText.trim() === w);
+		if (!el) return false; el.click(); return true })()`
+	b.until("a button “"+words+"”", strings.ReplaceAll(script, "%WORDS%", quote(words)))
+}
+
+// sees waits until the page shows the text.
+func (b *tab) sees(text string) {
+	b.Helper()
+	b.until("the text “"+text+"”", `document.body !== null && document.body.innerText.includes(`+quote(text)+`)`)
+}
+
+// until waits until the script is true.
+func (b *tab) until(what, script string) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	tick := time.NewTicker(25 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		// A page that is being left has no context to ask in; the next one has.
+		if ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](script)); err == nil && ok {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			b.Fatalf("at %s: waited in vain for %s\n%s", b.where(), what, b.page())
+		case <-tick.C:
+		}
+	}
+}
+
+func quote(s string) string { return "`" + strings.ReplaceAll(s, "`", "\\`") + "`" }
+
+// look sets the window's width and the colour scheme.
+func (b *tab) look(width int64, scheme string) {
+	b.Helper()
+	b.do(chromedp.EmulateViewport(width, 900), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		})
+		return err
+	}))
+}

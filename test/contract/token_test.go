@@ -1,0 +1,83 @@
+package contract_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/app"
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// tokens tell what they may do, run out and are revoked.
+func tokens(t *testing.T, s *suite) {
+	f := s.firm(t)
+	who := fmt.Sprintf(`"name":"contract","company":{"id":%d,"name":"Firm %d"}`, f.id, f.number)
+	f.run(t, []row{{do: "GET /token", has: `{` + who + `,"scopes":["b2b_api","b2b_read","b2b_provision","b2b_assignment"],"expiresAt":null}`}})
+	for _, scopes := range [][]string{nil, {"b2b_api"}} {
+		f.step(t, f.as(f.mint(t, scopes...)), row{do: "GET /token", has: `{"scopes":["b2b_api"],"expiresAt":null}`})
+	}
+	f.step(t, f.as(f.mint(t, "b2b_provision", "b2b_provision")), row{do: "GET /token", has: `{"scopes":["b2b_api","b2b_provision"]}`})
+
+	lives := 700 * time.Millisecond
+	made, err := s.CreateToken(t.Context(), f.id, "short", []string{"b2b_read"}, lives, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := f.as(made.Token).send(t, "GET", "/token", "")
+	ends, err := time.Parse(time.RFC3339, a.str("expiresAt"))
+	if err != nil || a.status != 200 {
+		t.Fatalf("a token that lives for %s: %d %s", lives, a.status, a.text)
+	}
+	for {
+		asked := time.Now()
+		status := f.as(made.Token).send(t, "GET", "/courses", "").status
+		if status == 401 {
+			if time.Now().Before(ends.Add(-50 * time.Millisecond)) {
+				t.Errorf("it ended before %s", ends)
+			}
+			break
+		}
+		if status != 200 || asked.After(ends.Add(100*time.Millisecond)) {
+			t.Fatalf("%d at %s, and it ends at %s", status, asked, ends)
+		}
+	}
+}
+
+// revocation by another process is seen within a second, on every replica, and
+// so is suspension.
+func revocation(t *testing.T, s *suite) {
+	f := s.firm(t)
+	command, err := app.Open(t.Context(), app.Config{Database: s.Database, LogTo: s.Log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := command.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	made, err := command.CreateToken(t.Context(), f.id, "doomed", []string{"b2b_read"}, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doomed := *f
+	doomed.token = made.Token
+	doomed.until(t, http.StatusOK)
+	if _, err := command.RevokeToken(t.Context(), made.ID); err != nil {
+		t.Fatal(err)
+	}
+	doomed.until(t, http.StatusUnauthorized)
+	operator := domain.Actor{Kind: domain.ActorOperator}
+	for _, c := range []struct {
+		suspended bool
+		status    int
+	}{{true, http.StatusForbidden}, {false, http.StatusOK}} {
+		if _, err := s.store.SuspendCompany(t.Context(), operator, f.id, c.suspended); err != nil {
+			t.Fatal(err)
+		}
+		f.until(t, c.status)
+	}
+	doomed.until(t, http.StatusUnauthorized)
+}

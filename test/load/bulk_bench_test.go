@@ -1,0 +1,138 @@
+package load
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+const bulk = 500
+
+// workforce provisions as many people as a bulk has items.
+func (f firm) workforce(b *testing.B, c *client) {
+	b.Helper()
+	for i := range bulk {
+		body := fmt.Appendf(nil, `{"externalId":"w-%d","email":"w-%d@acme.example","name":"Worker %d"}`, i, i, i)
+		if err := c.do(post("/api/v1/employees/provision", f.token, body)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// bulkRequest assigns the course to everyone, under identifiers of their own.
+func (f firm) bulkRequest(round int) []byte {
+	items := make([]string, bulk)
+	for i := range items {
+		items[i] = fmt.Sprintf(`{"employeeExternalId":"w-%d","courseId":%d,"externalId":"a-%d-%d","deadline":"2030-01-01T00:00:00Z","isRequired":true}`,
+			i, f.course, round, i)
+	}
+	return post("/api/v1/assignments/bulk", f.token, []byte(`{"items":[`+strings.Join(items, ",")+`]}`))
+}
+
+// bulkRate sends bulks for a while and gives the rows per second. Requests are
+// made before the clock runs.
+func (f firm) bulkRate(b *testing.B, c *client, round *int, d time.Duration) float64 {
+	b.Helper()
+	rows, spent := 0, time.Duration(0)
+	for spent < d {
+		*round++
+		request := f.bulkRequest(*round)
+		began := time.Now()
+		body, err := c.body(request, true)
+		spent += time.Since(began)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if n := bytes.Count(body, []byte(`"ok":true`)); n != bulk {
+			b.Fatalf("%d of %d items are good: %.300s", n, bulk, body)
+		}
+		rows += bulk
+	}
+	return float64(rows) / spent.Seconds()
+}
+
+// batch is the rows of one bulk for the bare statements: the values that the
+// program would store, events and all.
+type batch struct {
+	ids, employees, events []int64
+	externals              []string
+	bodies                 [][]byte
+}
+
+func newBatch(f firm, round int, employees []int64) batch {
+	v := batch{employees: employees}
+	for i := range bulk {
+		n := int64(round)*bulk + int64(i)
+		external := fmt.Sprintf("a-%d-%d", round, i)
+		v.ids, v.events, v.externals = append(v.ids, n), append(v.events, 1_000_000+n), append(v.externals, external)
+		v.bodies = append(v.bodies, fmt.Appendf(nil, `{"event":"assignment.created","companyId":%d,"occurredAt":"2026-11-14T09:30:00.000+00:00",`+
+			`"data":{"id":%d,"externalId":%q,"employeeExternalId":"w-%d","employeeEmail":"w-%d@acme.example","courseId":%d,"courseName":"Safety at work",`+
+			`"status":"assigned","statusCategory":"not_started","isOverdue":false,"completionPercent":0,"score":null,"numberOfAttempts":0,"isRequired":true,`+
+			`"assignedAt":"2026-11-14T09:30:00.000+00:00","deadline":"2030-01-01T00:00:00+00:00","startedAt":null,"completedAt":null,`+
+			`"lastActivityAt":"2026-11-14T09:30:00.000+00:00"}}`, f.company, n, external, i, i, f.course))
+	}
+	return v
+}
+
+// batchRate runs the bare statement for a while and gives the rows per second.
+func batchRate(b *testing.B, f firm, employees []int64, round *int, d time.Duration, run func(batch) error) float64 {
+	b.Helper()
+	rows, spent := 0, time.Duration(0)
+	for spent < d {
+		*round++
+		v := newBatch(f, *round, employees)
+		began := time.Now()
+		err := run(v)
+		spent += time.Since(began)
+		if err != nil {
+			b.Fatal(err)
+		}
+		rows += bulk
+	}
+	return float64(rows) / spent.Seconds()
+}
+
+const bulkSQL = `WITH assignment AS (
+		INSERT INTO assignments (company_id, id, external_id, employee_id, course_id, status, percent, attempts, granted_attempts,
+			is_required, assigned_at, deadline, asked_deadline, asked_required, updated_at)
+		SELECT $1, id, external_id, employee_id, $2, 'assigned', 0, 0, 0, true, $3, $4, $4, true, $3
+		FROM unnest($5::bigint[], $6::text[], $7::bigint[]) AS u (id, external_id, employee_id)
+	), event AS (
+		INSERT INTO events (company_id, id, kind, occurred_at, employee_id, assignment_id, external_id, body)
+		SELECT $1, event_id, 'assignment.created', $3, employee_id, id, external_id, body
+		FROM unnest($8::bigint[], $7::bigint[], $5::bigint[], $6::text[], $9::bytea[]) AS u (event_id, employee_id, id, external_id, body)
+	)
+	INSERT INTO audit_entries (company_id, at, actor_kind, actor_id, actor_label, action, record_kind, record_id,
+		employee_id, request_id, address, detail)
+	VALUES ($1, $3, 'token', 1, 'load', 'assignment.created', 'assignment', '1–500', 0, 'request', '127.0.0.1', '500 assignments in one request.')`
+
+// BenchmarkBulkPostgres compares bulks of 500, over HTTP, to the bare statement
+// that inserts the same rows and events, on a connection of its own.
+func BenchmarkBulkPostgres(b *testing.B) {
+	f, other := newFirm(b, engines["postgres"](b)), newFirm(b, engines["postgres"](b))
+	p := serve(b, f.database)
+	ours := newFleet(b, p.address, 1)[0]
+	f.workforce(b, ours)
+	q := serve(b, other.database)
+	other.workforce(b, newFleet(b, q.address, 1)[0])
+	q.stop(b)
+	conn := connect(b, other.database)
+	var employees []int64
+	if err := conn.QueryRow(b.Context(), "SELECT array_agg(id ORDER BY id) FROM employees").Scan(&employees); err != nil {
+		b.Fatal(err)
+	}
+	run := func(v batch) error {
+		now := time.Now()
+		_, err := conn.Exec(b.Context(), bulkSQL, other.company, other.course, now, now.AddDate(3, 0, 0), v.ids, v.externals, v.employees, v.events, v.bodies)
+		return err
+	}
+	var round, bareRound int
+	for b.Loop() {
+		c := compare(9,
+			func() float64 { return f.bulkRate(b, ours, &round, 1500*time.Millisecond) },
+			func() float64 { return batchRate(b, other, employees, &bareRound, 1500*time.Millisecond, run) })
+		ratio(b, "bulk of 500, PostgreSQL, of one INSERT … unnest", c, 0.60, "rows/s")
+	}
+}

@@ -1,0 +1,165 @@
+package load
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// client is one kept connection. It writes requests that are bytes already and
+// reads no more of an answer than it must, so that the machine's time goes to
+// what is measured.
+type client struct {
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+func dial(address string) (*client, error) {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return &client{conn, bufio.NewReaderSize(conn, 16<<10)}, nil
+}
+
+func (c *client) close() { _ = c.conn.Close() }
+
+// do sends a request and wants a 200.
+func (c *client) do(request []byte) error {
+	_, err := c.body(request, false)
+	return err
+}
+
+// body is do that gives the answer's body.
+func (c *client) body(request []byte, keep bool) ([]byte, error) {
+	if _, err := c.conn.Write(request); err != nil {
+		return nil, err
+	}
+	status, err := c.in.ReadSlice('\n')
+	if err != nil {
+		return nil, err
+	}
+	ok := bytes.HasPrefix(status, []byte("HTTP/1.1 200 "))
+	said := string(bytes.TrimSpace(status[:min(len(status), 64)]))
+	length, err := c.header()
+	if err != nil {
+		return nil, err
+	}
+	var body []byte
+	switch {
+	case length < 0:
+		body, err = c.chunks()
+	case keep || !ok:
+		body = make([]byte, length)
+		_, err = io.ReadFull(c.in, body)
+	default:
+		_, err = c.in.Discard(length)
+	}
+	if err == nil && !ok {
+		err = fmt.Errorf("%s: %s", said, body)
+	}
+	return body, err
+}
+
+// header gives the length of the body, -1 if it comes in chunks.
+func (c *client) header() (int, error) {
+	length := -1
+	for {
+		line, err := c.in.ReadSlice('\n')
+		if err != nil {
+			return 0, err
+		}
+		if len(line) <= 2 {
+			return length, nil
+		}
+		if rest, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
+			if length, err = strconv.Atoi(string(bytes.TrimSpace(rest))); err != nil {
+				return 0, err
+			}
+		}
+	}
+}
+
+func (c *client) chunks() ([]byte, error) {
+	var body []byte
+	for {
+		line, err := c.in.ReadSlice('\n')
+		if err != nil {
+			return nil, err
+		}
+		n, err := strconv.ParseInt(string(bytes.TrimSpace(line)), 16, 32)
+		if err != nil {
+			return nil, err
+		}
+		start := len(body)
+		body = append(body, make([]byte, n+2)...) // and the line's end
+		if _, err := io.ReadFull(c.in, body[start:]); err != nil {
+			return nil, err
+		}
+		body = body[:start+int(n)]
+		if n == 0 {
+			return body, nil
+		}
+	}
+}
+
+func get(path, token string) []byte {
+	return fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", path, token)
+}
+
+func post(path, token string, body []byte) []byte {
+	head := fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+		path, token, len(body))
+	return append(head, body...)
+}
+
+// connections is how many clients call at once, where the figure names no number.
+const connections = 16
+
+// fleet is clients of one server.
+type fleet []*client
+
+func newFleet(b *testing.B, address string, n int) fleet {
+	b.Helper()
+	out := make(fleet, n)
+	for i := range out {
+		c, err := dial(address)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(c.close)
+		out[i] = c
+	}
+	return out
+}
+
+// drive has every client send what next gives, one after the other, for a while,
+// and gives the answers per second. next is called with the client's number.
+func (f fleet) drive(b *testing.B, d time.Duration, next func(client int) []byte) float64 {
+	b.Helper()
+	var done atomic.Int64
+	var all sync.WaitGroup
+	began := time.Now()
+	end := began.Add(d)
+	for i, c := range f {
+		all.Go(func() {
+			n := int64(0)
+			defer func() { done.Add(n) }()
+			for ; time.Now().Before(end); n++ {
+				if err := c.do(next(i)); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	return float64(done.Load()) / time.Since(began).Seconds()
+}

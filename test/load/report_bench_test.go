@@ -1,0 +1,285 @@
+package load
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
+)
+
+// rowsEnv is how many assignments the reports have, a million unless it says so.
+const rowsEnv = "COURSEBRIDGE_BENCH_ROWS"
+
+func reportRows(b *testing.B) int {
+	b.Helper()
+	text := os.Getenv(rowsEnv)
+	if text == "" {
+		return 1_000_000
+	}
+	rows, err := strconv.Atoi(text)
+	if err != nil {
+		b.Fatalf("%s: %v", rowsEnv, err)
+	}
+	return rows
+}
+
+// library is a company with much to report.
+type library struct {
+	firm
+	rows        int
+	assignments []int64
+}
+
+func newLibrary(b *testing.B, engine string) library {
+	b.Helper()
+	l := library{firm: newFirm(b, engines[engine](b)), rows: reportRows(b)}
+	s := storetest.Open(b, l.database)
+	l.assignments = storetest.Fill(b, s, l.company, storetest.Size{Employees: l.rows/10 + 1, Courses: 40, Assignments: l.rows}).Assignments
+	return l
+}
+
+// reportSelect gives the rows of the assignments report as one would write it by hand.
+func (l library) reportSelect() string {
+	return fmt.Sprintf(`SELECT a.id, a.external_id, e.external_id, e.name, e.email, a.course_id, c.name, a.status,
+		CASE WHEN a.status = 'completed' THEN 'completed' WHEN a.deadline <= a.updated_at THEN 'overdue'
+			WHEN a.status = 'assigned' THEN 'not_started' ELSE 'in_progress' END,
+		a.status <> 'completed' AND a.deadline <= a.updated_at, a.percent, a.score, a.attempts, a.is_required,
+		a.assigned_at, a.deadline, a.started_at, a.completed_at, coalesce(a.last_activity_at, a.assigned_at)
+		FROM assignments a JOIN employees e ON e.company_id = a.company_id AND e.id = a.employee_id
+		JOIN courses c ON c.id = a.course_id WHERE a.company_id = %d AND a.revoked_at IS NULL ORDER BY a.id`, l.company)
+}
+
+// download is one report fetched whole.
+type download struct {
+	first, whole time.Duration
+	bytes        int
+}
+
+// fetch reads a report as fast as it comes and keeps nothing of it.
+func (l library) fetch(ctx context.Context, address, path string) (download, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return download{}, err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	began := time.Now()
+	if _, err := fmt.Fprintf(conn, "GET /api/v1/reports/%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer %s\r\n\r\n", path, l.token); err != nil {
+		return download{}, err
+	}
+	var d download
+	var tail []byte
+	buf := make([]byte, 256<<10)
+	for {
+		n, err := conn.Read(buf)
+		if d.first == 0 {
+			d.first = time.Since(began)
+			if !bytes.HasPrefix(buf[:n], []byte("HTTP/1.1 200 ")) {
+				return d, fmt.Errorf("%s: %.200s", path, buf[:n])
+			}
+		}
+		d.bytes += n
+		tail = append(tail, buf[max(0, n-5):n]...)
+		tail = tail[max(0, len(tail)-5):]
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return d, err
+		}
+	}
+	d.whole = time.Since(began)
+	if string(tail) != "0\r\n\r\n" {
+		return d, fmt.Errorf("%s: cut off after %d bytes", path, d.bytes)
+	}
+	return d, nil
+}
+
+// watched fetches a report and gives by how many MB the server grew meanwhile.
+func (l library) watched(b *testing.B, p *program, path string) (download, float64) {
+	b.Helper()
+	type result struct {
+		download
+		error
+	}
+	done := make(chan result)
+	before := p.rss(b)
+	go func() {
+		d, err := l.fetch(b.Context(), p.address, path)
+		done <- result{d, err}
+	}()
+	most := before
+	for {
+		select {
+		case r := <-done:
+			if r.error != nil {
+				b.Fatal(r.error)
+			}
+			return r.download, max(most, p.rss(b)) - before
+		case <-time.After(20 * time.Millisecond):
+			most = max(most, p.rss(b))
+		}
+	}
+}
+
+// rate gives the rows per second of a report.
+func (l library) rate(b *testing.B, p *program, path string) func() float64 {
+	return func() float64 {
+		d, err := l.fetch(b.Context(), p.address, path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return float64(l.rows) / d.whole.Seconds()
+	}
+}
+
+// pipeRate gives the rows per second of a program that prints them.
+func (l library) pipeRate(b *testing.B, name string, args ...string) func() float64 {
+	return func() float64 {
+		cmd := exec.CommandContext(b.Context(), name, args...)
+		var complaint strings.Builder
+		cmd.Stderr = &complaint
+		began := time.Now()
+		if err := cmd.Run(); err != nil { // what it prints goes nowhere
+			b.Fatalf("%s: %v: %s", name, err, complaint.String())
+		}
+		return float64(l.rows) / time.Since(began).Seconds()
+	}
+}
+
+// BenchmarkReportPostgres compares the report of assignments to psql that copies
+// the same select.
+func BenchmarkReportPostgres(b *testing.B) {
+	l := newLibrary(b, "postgres")
+	if _, err := connect(b, l.database).Exec(b.Context(), "VACUUM ANALYZE"); err != nil {
+		b.Fatal(err)
+	}
+	least := l.pipeRate(b, "psql", "--quiet", "--no-psqlrc", "--dbname", l.database, "--command", "COPY ("+l.reportSelect()+") TO STDOUT CSV")
+	for b.Loop() {
+		for _, c := range []struct {
+			path   string
+			target float64
+		}{{"assignments.csv", 0.50}, {"assignments.xlsx", 0.25}} {
+			p := serve(b, l.database)
+			first, grown := l.watched(b, p, c.path)
+			what := fmt.Sprintf("%s, PostgreSQL, %d rows", c.path, l.rows)
+			below(b, what+": first byte", float64(first.first.Microseconds())/1000, 200, "ms-first-byte")
+			below(b, what+": growth of memory", grown, 40, "MB-growth")
+			ratio(b, what+", of psql COPY", compare(3, l.rate(b, p, c.path), least), c.target, "rows/s")
+			p.kill()
+		}
+		p := serve(b, l.database)
+		first, grown := l.watched(b, p, "employees.csv")
+		what := fmt.Sprintf("employees.csv, PostgreSQL, %d assignments", l.rows)
+		below(b, what+": first byte", float64(first.first.Microseconds())/1000, 200, "ms-first-byte")
+		below(b, what+": growth of memory", grown, 40, "MB-growth")
+		p.kill()
+	}
+}
+
+// BenchmarkReportSQLite compares the report of assignments to the sqlite3 shell
+// that prints the same select or, where there is none, to a loop over the rows.
+func BenchmarkReportSQLite(b *testing.B) {
+	l := newLibrary(b, "sqlite")
+	p := serve(b, l.database)
+	least, of := l.loopRate(b), "a bare loop over the rows"
+	if shell, err := exec.LookPath("sqlite3"); err == nil {
+		least, of = l.pipeRate(b, shell, "-csv", strings.TrimPrefix(l.database, "sqlite://"), l.reportSelect()), "the sqlite3 shell"
+	}
+	for b.Loop() {
+		first, grown := l.watched(b, p, "assignments.csv")
+		what := fmt.Sprintf("assignments.csv, SQLite, %d rows", l.rows)
+		below(b, what+": first byte", float64(first.first.Microseconds())/1000, 200, "ms-first-byte")
+		below(b, what+": growth of memory", grown, 40, "MB-growth")
+		ratio(b, what+", of "+of, compare(3, l.rate(b, p, "assignments.csv"), least), 0.50, "rows/s")
+	}
+}
+
+func (l library) loopRate(b *testing.B) func() float64 {
+	b.Helper()
+	conn := openFile(b, l.database)
+	values := make([]sql.NullString, 19)
+	dest := make([]any, len(values))
+	for i := range values {
+		dest[i] = &values[i]
+	}
+	return func() float64 {
+		began := time.Now()
+		rows, err := conn.QueryContext(b.Context(), l.reportSelect())
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer rows.Close()
+		n := 0
+		for ; rows.Next(); n++ {
+			if err := rows.Scan(dest...); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := rows.Err(); err != nil || n != l.rows {
+			b.Fatalf("%d rows: %v", n, err)
+		}
+		return float64(n) / time.Since(began).Seconds()
+	}
+}
+
+// BenchmarkReadsBesideReport compares the slowest reads of single assignments
+// while a report runs with those while none does, in turns.
+func BenchmarkReadsBesideReport(b *testing.B) {
+	for _, engine := range engineNames {
+		b.Run(engine, func(b *testing.B) {
+			l := newLibrary(b, engine)
+			p := serve(b, l.database)
+			c := newFleet(b, p.address, 1)[0]
+			for b.Loop() {
+				for _, path := range []string{"assignments.csv", "assignments.xlsx"} {
+					var idle, beside []time.Duration
+					for range 5 {
+						idle = append(idle, l.reads(b, c, 2*time.Second)...)
+						ctx, cancel := context.WithCancel(b.Context())
+						ended := make(chan struct{})
+						go func() {
+							defer close(ended)
+							for ctx.Err() == nil {
+								_, _ = l.fetch(ctx, p.address, path) // cut off at the end of the turn
+							}
+						}()
+						beside = append(beside, l.reads(b, c, 2*time.Second)...)
+						cancel()
+						<-ended
+					}
+					what := fmt.Sprintf("p99 of reads beside %s, %s, %d rows, of idle", path, engine, l.rows)
+					below(b, what, at(beside, 0.99)/at(idle, 0.99), 2, "times-idle-p99")
+				}
+			}
+		})
+	}
+}
+
+// reads asks for one assignment after the other, with time between, for a while.
+func (l library) reads(b *testing.B, c *client, d time.Duration) (took []time.Duration) {
+	b.Helper()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		<-tick.C
+		request := get("/api/v1/assignments/"+id(l.assignments[len(took)*7919%len(l.assignments)]), l.token)
+		began := time.Now()
+		if err := c.do(request); err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, time.Since(began))
+	}
+	return took
+}
