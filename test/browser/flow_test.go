@@ -116,7 +116,7 @@ func TestSignInAndOut(t *testing.T) {
 		other.open("/cabinet/tokens")
 		other.sees("Sign in")
 		other.signIn("anna@baltic.example", "not the password at all")
-		other.sees("e-mail or the password")
+		other.sees("the password is wrong")
 		other.signIn("anna@baltic.example", password)
 		other.until("the page asked for first", `location.pathname === '/cabinet/tokens'`)
 

@@ -36,7 +36,11 @@ func newTab(t *testing.T, base string) *tab {
 	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 	b := &tab{T: t, ctx: ctx, base: base}
-	b.do(chromedp.EmulateViewport(1440, 900))
+	// The first step opens the window, which lives as long as the context it is
+	// done with: not the short one of b.do.
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1440, 900)); err != nil {
+		t.Fatalf("open a window: %v", err)
+	}
 	go b.watch()
 	return b
 }
