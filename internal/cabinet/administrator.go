@@ -9,6 +9,7 @@ func (c *Cabinet) administratorPages(inside register) {
 	inside("GET "+view.PathAdministrators, administrators)
 	inside("GET "+view.PathInvite, func(p *page) error { return p.show(view.InvitePage(p.shell(), view.InviteForm{})) })
 	inside("POST "+view.PathInvite, invite)
+	inside("GET "+view.PathAdministrators+"/{id}/link", confirmInviteAgain)
 	inside("POST "+view.PathAdministrators+"/{id}/link", inviteAgain)
 	inside("GET "+view.PathAdministrators+"/{id}/remove", confirmRemove)
 	inside("POST "+view.PathAdministrators+"/{id}/remove", removeAdministrator)
@@ -78,6 +79,18 @@ func (p *page) findAdministrator() (view.Administrator, error) {
 		}
 	}
 	return view.Administrator{}, errNoPage
+}
+
+func confirmInviteAgain(p *page) error {
+	a, err := p.findAdministrator()
+	if err != nil {
+		return err
+	}
+	return p.confirm(view.Confirm{
+		Section: view.SectionSettings, Crumbs: []view.Link{{Text: "Administrators", Path: view.PathAdministrators}},
+		Title: "Make a new link for " + a.Email + "?", Effects: []string{"The link made before works no more."},
+		Action: view.PathAdministrator(a.ID, "link"), Verb: "Make the link", Cancel: view.PathAdministrators,
+	})
 }
 
 func inviteAgain(p *page) error {

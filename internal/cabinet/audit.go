@@ -1,8 +1,10 @@
 package cabinet
 
 import (
+	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
@@ -25,31 +27,26 @@ func (p *page) auditFilter() (view.AuditFilter, domain.AuditFilter) {
 		ActorKind: p.query("actor"), Action: p.query("action"), From: p.query("from"), To: p.query("to"), Errors: view.Errors{},
 	}
 	f := domain.AuditFilter{Actor: domain.ActorKind(shown.ActorKind), Action: shown.Action}
-	f.From = p.day("from", shown.From, 0, shown.Errors)
-	f.To = p.day("to", shown.To, 1, shown.Errors)
+	f.From = p.moment("from", shown.From, shown.Errors)
+	f.To = p.moment("to", shown.To, shown.Errors)
 	return shown, f
 }
 
-// day reads a date of the address in the company's zone, moved on by so many days.
-func (p *page) day(name, text string, plus int, errs view.Errors) *time.Time {
-	if text == "" {
+// parseAuditCursor reads a position in the log, nil for one that makes no sense.
+func parseAuditCursor(text string) *domain.Cursor {
+	at, id, _ := strings.Cut(text, "-")
+	ms, errAt := strconv.ParseInt(at, 10, 64)
+	last, errID := strconv.ParseInt(id, 10, 64)
+	if errAt != nil || errID != nil {
 		return nil
 	}
-	at, err := time.ParseInLocation(time.DateOnly, text, p.identity.Company.Location())
-	if err != nil {
-		errs[name] = "Enter a date such as 2026-11-14."
-		return nil
-	}
-	at = at.AddDate(0, 0, plus).UTC()
-	return &at
+	return &domain.Cursor{At: ms, ID: last}
 }
 
 func auditLog(p *page) error {
 	shown, f := p.auditFilter()
 	pg := domain.Page{Number: 1, Limit: auditRows}
-	if after, err := strconv.ParseInt(p.query("after"), 10, 64); err == nil {
-		pg.After = &domain.Cursor{ID: after}
-	}
+	pg.After = parseAuditCursor(p.query("after"))
 	slice, err := p.Audit.List(p.r.Context(), p.caller(), f, pg)
 	if errs, ok := invalid(err); ok {
 		shown.Errors = errs
@@ -61,7 +58,7 @@ func auditLog(p *page) error {
 		v.Entries = append(v.Entries, auditEntry(e))
 	}
 	if next := service.NextAudit(slice); next != nil {
-		v.Pager.Next = p.withQuery("after", strconv.FormatInt(next.ID, 10))
+		v.Pager.Next = p.withQuery("after", fmt.Sprintf("%d-%d", next.At, next.ID))
 	}
 	if pg.After != nil {
 		v.Pager.Previous = p.withQuery("after", "")
@@ -103,7 +100,7 @@ func auditEntry(e domain.AuditEntry) view.AuditEntry {
 }
 
 var auditActions = []view.Option{
-	{Value: "", Label: "Anything"}, {Value: "employee.", Label: "Employees"}, {Value: "assignment.", Label: "Assignments"},
+	{Value: "employee.", Label: "Employees"}, {Value: "assignment.", Label: "Assignments"},
 	{Value: "course.", Label: "Courses"}, {Value: "token.", Label: "Tokens"}, {Value: "webhook.", Label: "Webhooks"},
 	{Value: "delivery.", Label: "Deliveries"}, {Value: "administrator.", Label: "Administrators"}, {Value: "company.", Label: "Company"},
 	{Value: "sign_in.", Label: "Sign-ins"}, {Value: "password.", Label: "Passwords"}, {Value: "second_factor.", Label: "Second factors"},
@@ -121,7 +118,7 @@ var auditColumns = []report.Column{
 func exportAudit(p *page) error {
 	shown, f := p.auditFilter()
 	if len(shown.Errors) > 0 {
-		return p.redirect(p.r.URL.Path)
+		return p.redirect(view.PathAudit + "?" + p.r.URL.RawQuery)
 	}
 	location := p.identity.Company.Location()
 	h := p.w.Header()

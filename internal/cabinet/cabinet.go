@@ -61,6 +61,7 @@ func New(o Options) *Cabinet {
 	c.session.ErrorFunc = func(w http.ResponseWriter, r *http.Request, err error) {
 		c.failure(&page{Cabinet: c, w: w, r: r}, err)
 	}
+	c.guard.SetDenyHandler(http.HandlerFunc(c.elsewhere))
 	c.mux.Handle(assets.Prefix, assets.Handler())
 	c.mux.Handle("/cabinet/", c.session.LoadAndSave(c.guard.Handler(c.pages())))
 	c.mux.Handle("/cabinet", c.session.LoadAndSave(c.guard.Handler(c.pages())))
@@ -109,6 +110,14 @@ func (c *Cabinet) pages() http.Handler {
 type register func(pattern string, h handler)
 
 var errNoPage = domain.Errorf(domain.CodeNotFound, "There is no such page.")
+
+// elsewhere answers a form that another site sent.
+func (c *Cabinet) elsewhere(w http.ResponseWriter, r *http.Request) {
+	v := view.Forbidden()
+	v.Title, v.Sentence = "This came from another site", "Nothing was changed. Open the page here and try again."
+	p := &page{Cabinet: c, w: w, r: r}
+	p.render(http.StatusForbidden, view.FailurePage(p.bare(), v))
+}
 
 func (c *Cabinet) route(pattern string, h handler) http.Handler {
 	_, route, found := strings.Cut(pattern, " ")

@@ -57,10 +57,12 @@ func testEndpoint(p *page, e domain.Endpoint) error {
 	return p.showEndpoint(e, func(v *view.EndpointDetail) { v.Outcome = outcome(attempt) })
 }
 
+// outcome tells what came of a test event. It has no page of its own: the log is
+// of what happened.
 func outcome(t domain.Attempt) *view.TestOutcome {
 	return &view.TestOutcome{
 		OK: t.ErrorKind == "", StatusCode: t.StatusCode, Took: t.Duration, Error: t.Error, Response: string(t.ResponseBody),
-		Cut: len(t.ResponseBody) >= domain.MaxResponseLog, DeliveryID: t.DeliveryID,
+		Cut: len(t.ResponseBody) >= domain.MaxResponseLog,
 	}
 }
 

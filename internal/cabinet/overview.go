@@ -85,7 +85,7 @@ func endpointView(e domain.Endpoint, h domain.EndpointHealth) view.Endpoint {
 	v := view.Endpoint{
 		ID: e.ID, URL: e.URL, Description: e.Description, State: view.EndpointHealthy, DisabledReason: string(e.DisabledReason),
 		DisabledAt: e.DisabledAt, FailingSince: e.FailingSince, CreatedAt: e.CreatedAt, CreatedBy: e.CreatedBy,
-		Day: view.Health{Delivered: h.Delivered, Retrying: h.Pending, Failed: h.Failed, Held: h.Held},
+		Day: view.Health{Delivered: h.Delivered, Retrying: h.Pending, Failed: h.Failed, Held: h.Held}, LastDelivery: h.LastSent,
 	}
 	for _, k := range e.Events {
 		v.Events = append(v.Events, string(k))
@@ -98,7 +98,7 @@ func endpointView(e domain.Endpoint, h domain.EndpointHealth) view.Endpoint {
 		v.State = view.EndpointDisabled
 	case e.FailingSince != nil:
 		v.State = view.EndpointFailing
-	case len(h.Hours) == 0:
+	case len(h.Hours) == 0 && h.LastSent == nil:
 		v.State = view.EndpointNew
 	}
 	return v

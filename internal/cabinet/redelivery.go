@@ -3,6 +3,8 @@ package cabinet
 import (
 	"strconv"
 
+	"github.com/a-h/templ"
+
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
@@ -43,27 +45,28 @@ func redeliverForm(p *page) error {
 			form.Count = &n
 		}
 	}
-	return p.showRange(form)
+	return p.rangePage(form, p.show)
 }
 
-func (p *page) showRange(form view.RedeliverForm) error {
+// rangePage gives the form to show or again.
+func (p *page) rangePage(form view.RedeliverForm, answer func(templ.Component) error) error {
 	options, err := p.endpointOptions()
 	if err != nil {
 		return err
 	}
 	form.Endpoints = options
-	return p.show(view.RedeliverPage(p.shell(), form))
+	return answer(view.RedeliverPage(p.shell(), form))
 }
 
 func redeliverRange(p *page) error {
 	form, f := p.rangeForm(p.field)
 	if len(form.Errors) > 0 {
-		return p.showRange(form)
+		return p.rangePage(form, p.again)
 	}
 	job, err := p.Webhooks.RedeliverRange(p.r.Context(), p.caller(), f)
 	if errs, ok := invalid(err); ok {
 		form.Errors = errs
-		return p.showRange(form)
+		return p.rangePage(form, p.again)
 	}
 	if err != nil {
 		return err

@@ -89,11 +89,14 @@ func retryAt(err error) *time.Time {
 	return &wait.Until
 }
 
+// kindRecovery says that a recovery code is typed, not one of the app.
+const kindRecovery = "recovery"
+
 func codeForm(p *page) error {
 	if p.session.GetInt64(p.r.Context(), keyPending) == 0 {
 		return p.redirect(view.PathSignIn)
 	}
-	return p.show(view.SecondFactorPage(p.bare(), view.SecondFactor{Recovery: p.query("recovery") != ""}))
+	return p.show(view.SecondFactorPage(p.bare(), view.SecondFactor{Recovery: p.query("kind") == kindRecovery}))
 }
 
 func enterCode(p *page) error {
@@ -105,7 +108,7 @@ func enterCode(p *page) error {
 	_, err := p.SignIn.Code(ctx, administrator, p.field("code"), p.from())
 	if problem, ok := signInProblem(err); ok {
 		return p.again(view.SecondFactorPage(p.bare(), view.SecondFactor{
-			Problem: problem, RetryAt: retryAt(err), Recovery: p.query("recovery") != "",
+			Problem: problem, RetryAt: retryAt(err), Recovery: p.field("kind") == kindRecovery,
 		}))
 	}
 	if err != nil {

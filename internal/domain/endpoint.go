@@ -136,7 +136,8 @@ func (in *EndpointInput) Check() error {
 type EndpointHealth struct {
 	EndpointID int64
 	DeliveryCounts
-	Hours []HealthHour // ascending, without gaps
+	Hours    []HealthHour // ascending, without gaps; none for an endpoint that had no deliveries in them
+	LastSent *time.Time   // nil: never
 }
 
 // HealthHour is one hour of a health chart.

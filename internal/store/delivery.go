@@ -57,12 +57,11 @@ func (s *Store) Deliveries(ctx context.Context, company int64, f domain.Delivery
 	if f.To != nil {
 		c.add("d.created_at < ?", *f.To)
 	}
-	if id, err := uuid.Parse(strings.TrimSpace(f.Search)); err == nil {
-		c.add("d.id = ?", id.String())
-	} else if f.Search != "" {
-		c.add("d.event_id IN (SELECT x.id FROM events x WHERE x.company_id = ? AND x.external_id = ?)", company, f.Search)
-	}
+	searchDeliveries(c, company, f.Search)
 	if after != nil {
+		if _, err := uuid.Parse(after.ID); err != nil {
+			return domain.DeliveryPage{}, domain.ErrDeliveryNotFound
+		}
 		c.add("(d.created_at, d.id) < (?, ?)", after.CreatedAt, after.ID)
 	}
 	c.args = append(c.args, limit+1)
@@ -82,6 +81,21 @@ func (s *Store) Deliveries(ctx context.Context, company int64, f domain.Delivery
 		page.Next = &domain.DeliveryCursor{CreatedAt: last.CreatedAt, ID: last.ID}
 	}
 	return page, err
+}
+
+// searchDeliveries finds a delivery by its id, or those about an externalId. One
+// text can be either: many systems number their people with UUIDs.
+func searchDeliveries(c *conditions, company int64, text string) {
+	const about = `SELECT y.id FROM events x JOIN deliveries y ON y.company_id = x.company_id AND y.event_id = x.id
+		WHERE x.company_id = ? AND x.external_id = ?`
+	id, err := uuid.Parse(strings.TrimSpace(text))
+	switch {
+	case text == "":
+	case err == nil:
+		c.add(`d.id IN (SELECT z.id FROM deliveries z WHERE z.company_id = ? AND z.id = ? UNION ALL `+about+`)`, company, id.String(), company, text)
+	default:
+		c.add(`d.id IN (`+about+`)`, company, text)
+	}
 }
 
 // WaitingDeliveries counts the endpoint's pending and held deliveries.
@@ -140,8 +154,9 @@ func scanAttempt(r db.Rows, a *domain.Attempt) error {
 	return nil
 }
 
-// EndpointHealth counts the company's deliveries since from, hour by hour, of
-// each endpoint that had any.
+// EndpointHealth counts the company's deliveries since from, hour by hour, and
+// tells when each endpoint was last sent anything. Endpoints that were sent
+// nothing at all are left out.
 func (s *Store) EndpointHealth(ctx context.Context, company int64, from time.Time, hours int) ([]domain.EndpointHealth, error) {
 	from = from.UTC().Truncate(time.Hour)
 	numbers, starts, ends := make([]int64, hours), make([]time.Time, hours), make([]time.Time, hours)
@@ -150,6 +165,12 @@ func (s *Store) EndpointHealth(ctx context.Context, company int64, from time.Tim
 		ends[i] = starts[i].Add(time.Hour)
 	}
 	byEndpoint := map[int64]*domain.EndpointHealth{}
+	health := func(endpoint int64) *domain.EndpointHealth {
+		if byEndpoint[endpoint] == nil {
+			byEndpoint[endpoint] = &domain.EndpointHealth{EndpointID: endpoint}
+		}
+		return byEndpoint[endpoint]
+	}
 	rows, args := s.db.Rows(2, db.Column{Name: "hour", Type: db.Int, Values: numbers},
 		db.Column{Name: "starts", Type: db.Time, Values: starts}, db.Column{Name: "ends", Type: db.Time, Values: ends})
 	b := &db.Batch{}
@@ -159,13 +180,12 @@ func (s *Store) EndpointHealth(ctx context.Context, company int64, from time.Tim
 		if err := r.Scan(&endpoint, &hour, &state, &n); err != nil {
 			return err
 		}
-		h := byEndpoint[endpoint]
-		if h == nil {
-			h = &domain.EndpointHealth{EndpointID: endpoint, Hours: make([]domain.HealthHour, hours)}
+		h := health(endpoint)
+		if h.Hours == nil {
+			h.Hours = make([]domain.HealthHour, hours)
 			for i := range h.Hours {
 				h.Hours[i].Start = starts[i]
 			}
-			byEndpoint[endpoint] = h
 		}
 		h.Add(domain.DeliveryState(state), n)
 		h.Hours[hour].Add(domain.DeliveryState(state), n)
@@ -173,6 +193,15 @@ func (s *Store) EndpointHealth(ctx context.Context, company int64, from time.Tim
 	}, `SELECT d.endpoint_id, h.hour, d.state, count(*) FROM `+rows+` h
 		JOIN deliveries d ON d.company_id = $1 AND d.created_at >= h.starts AND d.created_at < h.ends
 		GROUP BY d.endpoint_id, h.hour, d.state`, append([]any{company}, args...)...)
+	b.Query(func(r db.Rows) error {
+		var endpoint int64
+		var at *time.Time
+		err := r.Scan(&endpoint, &at)
+		if at != nil {
+			health(endpoint).LastSent = at
+		}
+		return err
+	}, lastSentSQL, company, s.Now().Add(time.Hour))
 	err := s.read(ctx, b)
 	out := make([]domain.EndpointHealth, 0, len(byEndpoint))
 	for _, h := range byEndpoint {
@@ -181,3 +210,11 @@ func (s *Store) EndpointHealth(ctx context.Context, company int64, from time.Tim
 	slices.SortFunc(out, func(a, b domain.EndpointHealth) int { return int(a.EndpointID - b.EndpointID) })
 	return out, err
 }
+
+// lastSentSQL finds each endpoint's newest delivery that was tried. What came
+// after an endpoint was disabled is held, untried, and may be much: the walk
+// begins before it.
+const lastSentSQL = `SELECT e.id, (SELECT coalesce(d.finished_at, d.created_at) FROM deliveries d
+		WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND d.created_at <= coalesce(e.disabled_at, $2) AND d.attempts > 0
+		ORDER BY d.created_at DESC, d.id DESC LIMIT 1)
+	FROM endpoints e WHERE e.company_id = $1 AND e.removed_at IS NULL`

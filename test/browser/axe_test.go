@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/coursebridge/coursebridge/internal/apptest"
 )
 
 //go:embed testdata/axe.min.js
@@ -68,25 +70,24 @@ func (b *tab) violations() string {
 }
 
 // TestNoPageHasAccessibilityViolations also holds that no page is wider than its
-// window.
+// window. Pages are the same on every engine, so one is looked at.
 func TestNoPageHasAccessibilityViolations(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		b := w.enter()
-		if b == nil {
-			return
-		}
-		stranger := newTab(t, w.program.URL)
-		for _, path := range openPages {
-			stranger.inspect(path)
-		}
-		for _, path := range furnish(w, b) {
-			b.inspect(path)
-		}
-		if away := b.strangers(); len(away) > 0 {
-			t.Errorf("pages asked other hosts: %v", away)
-		}
-	})
+	w := found(t, apptest.Start(t, options))
+	b := w.enter()
+	if b == nil {
+		return
+	}
+	stranger := newTab(t, w.program.URL)
+	for _, path := range openPages {
+		stranger.inspect(path)
+	}
+	for _, path := range furnish(w, b) {
+		b.inspect(path)
+	}
+	if away := b.strangers(); len(away) > 0 {
+		t.Errorf("pages asked other hosts: %v", away)
+	}
 }
 
 func (b *tab) inspect(path string) {
@@ -116,23 +117,21 @@ func TestScreenshots(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	each(t, func(t *testing.T, w *world) {
-		b := w.enter()
-		if b == nil || !strings.HasSuffix(t.Name(), "sqlite") {
-			return
-		}
-		empty := []string{"/cabinet", "/cabinet/tokens", "/cabinet/webhooks", "/cabinet/deliveries", "/cabinet/audit"}
-		for _, path := range empty {
-			b.picture(dir, "empty"+path, path)
-		}
-		for _, path := range furnish(w, b) {
-			b.picture(dir, strings.TrimPrefix(path, "/"), path)
-		}
-		stranger := newTab(t, w.program.URL)
-		for _, path := range openPages {
-			stranger.picture(dir, strings.TrimPrefix(path, "/"), path)
-		}
-	})
+	w := found(t, apptest.Start(t, options))
+	b := w.enter()
+	if b == nil {
+		t.Fatal("pictures need Chromium")
+	}
+	for _, path := range []string{"/cabinet", "/cabinet/tokens", "/cabinet/webhooks", "/cabinet/deliveries", "/cabinet/audit"} {
+		b.picture(dir, "empty"+path, path)
+	}
+	for _, path := range furnish(w, b) {
+		b.picture(dir, strings.TrimPrefix(path, "/"), path)
+	}
+	stranger := newTab(t, w.program.URL)
+	for _, path := range openPages {
+		stranger.picture(dir, strings.TrimPrefix(path, "/"), path)
+	}
 }
 
 func (b *tab) picture(dir, name, path string) {

@@ -18,19 +18,23 @@ import (
 
 const password = "four unrelated words here"
 
-// each starts the program once per engine, with a company and a window on it.
+// options let one see a delivery wait, and act before the next attempt.
+var options = apptest.Options{Serve: func(c *app.ServeConfig) { c.Webhooks.RetryDelays = "10m,10m,10m,10m,10m" }}
+
+// each starts the program once per engine, with a company.
 func each(t *testing.T, fn func(t *testing.T, w *world)) {
 	t.Helper()
-	apptest.Each(t, apptest.Options{Serve: func(c *app.ServeConfig) {
-		// Long enough to see a delivery wait, and to act before the next attempt.
-		c.Webhooks.RetryDelays = "10m,10m,10m,10m,10m"
-	}}, func(t *testing.T, p *apptest.Program) {
-		company, err := p.CreateCompany(t.Context(), "Baltic Freight", "anna@baltic.example", "Europe/Riga")
-		if err != nil {
-			t.Fatal(err)
-		}
-		fn(t, &world{T: t, program: p, company: company})
-	})
+	apptest.Each(t, options, func(t *testing.T, p *apptest.Program) { fn(t, found(t, p)) })
+}
+
+// found makes the company.
+func found(t *testing.T, p *apptest.Program) *world {
+	t.Helper()
+	company, err := p.CreateCompany(t.Context(), "Baltic Freight", "anna@baltic.example", "Europe/Riga")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &world{T: t, program: p, company: company}
 }
 
 // world is a running program with a company.

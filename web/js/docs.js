@@ -58,11 +58,24 @@ function frameIt(spec, ui) {
   follow();
 }
 
+// Swagger UI follows references only after an operation was opened, and shows a nameless parameter meanwhile.
+function inlineParameters(spec) {
+  const shared = spec.components?.parameters ?? {};
+  const follow = (holder) => {
+    if (holder?.parameters) holder.parameters = holder.parameters.map((p) => shared[p.$ref?.split("/").pop()] ?? p);
+  };
+  for (const path of Object.values(spec.paths)) {
+    follow(path);
+    for (const operation of Object.values(path)) follow(operation);
+  }
+}
+
 fetch(box.dataset.spec)
   .then((answer) => answer.json())
   .then((spec) => {
     // A relative server means this installation; requests made here need it in full.
     spec.servers = [{ url: new URL(spec.servers?.[0]?.url ?? "/", location.origin).href }];
+    inlineParameters(spec);
     show(spec);
   })
   .catch(() => {

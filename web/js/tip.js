@@ -4,7 +4,7 @@ tip.className = "tip";
 tip.id = "tip";
 tip.popover = "manual";
 tip.setAttribute("role", "tooltip");
-document.body.append(tip);
+(document.querySelector("main") ?? document.body).append(tip);
 
 let subject;
 

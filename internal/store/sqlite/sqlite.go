@@ -71,8 +71,10 @@ func Open(ctx context.Context, path string) (*Engine, error) {
 			e.reader <- pinned
 		}
 	}
-	// A process that was killed may have left an erasure unfinished.
-	return e, e.Erased(ctx)
+	// A process that was killed may have left an erasure unfinished. What keeps us
+	// from finishing it now is no reason not to open: the next occasion will do.
+	_ = e.Erased(ctx)
+	return e, nil
 }
 
 // dsn sets what every connection needs. A deleted row is overwritten with zeros,

@@ -1,0 +1,77 @@
+package load
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// receiver takes webhooks: it counts them and, of events about someone whose
+// identifier is "l-" and a number, keeps when the first arrived.
+type receiver struct {
+	url   string
+	count atomic.Int64
+	when  []atomic.Int64 // nanoseconds since 1970, by number
+}
+
+func newReceiver(b *testing.B, numbers int) *receiver {
+	b.Helper()
+	r := &receiver{when: make([]atomic.Int64, numbers)}
+	r.url = listenHTTP(b, r.take)
+	return r
+}
+
+// newStall gives the address of a receiver that never answers.
+func newStall(b *testing.B) string {
+	b.Helper()
+	return listenHTTP(b, func(_ http.ResponseWriter, req *http.Request) {
+		_, _ = io.Copy(io.Discard, req.Body) // net/http looks for a closed connection from here on
+		<-req.Context().Done()
+	})
+}
+
+func listenHTTP(b *testing.B, handler http.HandlerFunc) string {
+	b.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
+	go func() { _ = s.Serve(l) }()
+	b.Cleanup(func() { _ = s.Close() })
+	return "http://" + l.Addr().String()
+}
+
+var mark = []byte(`"externalId":"l-`)
+
+func (r *receiver) take(w http.ResponseWriter, req *http.Request) {
+	now := time.Now().UnixNano()
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return
+	}
+	if _, rest, ok := bytes.Cut(body, mark); ok {
+		digits, _, _ := bytes.Cut(rest, []byte{'"'})
+		if n, err := strconv.Atoi(string(digits)); err == nil && n < len(r.when) {
+			r.when[n].CompareAndSwap(0, now)
+		}
+	}
+	r.count.Add(1)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// until waits for so many arrivals.
+func (r *receiver) until(b *testing.B, n int64, within time.Duration) {
+	b.Helper()
+	for end := time.Now().Add(within); r.count.Load() < n; {
+		if time.Now().After(end) {
+			b.Fatalf("%d of %d deliveries arrived within %s", r.count.Load(), n, within)
+		}
+		<-time.After(2 * time.Millisecond)
+	}
+}
