@@ -28,6 +28,7 @@ func (l *Learning) AddCourse(ctx context.Context, c domain.Caller, course domain
 	if err := course.Check(); err != nil {
 		return 0, err
 	}
+	defer l.courses.forget()
 	return l.store.AddCourse(ctx, c, course)
 }
 
@@ -64,17 +65,20 @@ func (l *Learning) PutCourse(ctx context.Context, _ domain.Actor, course domain.
 	if err := course.Check(); err != nil {
 		return 0, "", err
 	}
+	defer l.courses.forget()
 	return l.store.PutCourse(ctx, course)
 }
 
 // GrantCourse lets a company assign a course of the platform. Codes:
 // course_not_found, company_not_found.
 func (l *Learning) GrantCourse(ctx context.Context, by domain.Actor, externalID string, company int64) (int64, error) {
+	defer l.courses.forget()
 	return l.store.GrantCourse(ctx, by, externalID, company, true)
 }
 
 // WithdrawCourse ends a grant; what was assigned stays. Codes: course_not_found,
 // company_not_found.
 func (l *Learning) WithdrawCourse(ctx context.Context, by domain.Actor, externalID string, company int64) (int64, error) {
+	defer l.courses.forget()
 	return l.store.GrantCourse(ctx, by, externalID, company, false)
 }

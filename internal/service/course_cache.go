@@ -63,10 +63,22 @@ func (c *courseCache) put(company int64, list []domain.Course, generation, epoch
 	c.entries[company] = cachedCourses{list: list, generation: generation, at: time.Now()}
 }
 
-func (c *courseCache) clear() {
+// changed is told by whoever watches for changes; from then on lists are kept.
+func (c *courseCache) changed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.watching = true
+	c.drop()
+}
+
+// forget drops every list: this process has just changed a course itself.
+func (c *courseCache) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.drop()
+}
+
+func (c *courseCache) drop() {
 	c.cleared++
 	clear(c.entries)
 }

@@ -36,7 +36,7 @@ func NewLearning(store Store) *Learning {
 func (l *Learning) Run(ctx context.Context, log *slog.Logger) {
 	var wg sync.WaitGroup
 	wg.Go(func() { l.sweepOverdue(ctx, log) })
-	wg.Go(func() { _ = l.store.WatchCourses(ctx, l.courses.clear) })
+	wg.Go(func() { _ = l.store.WatchCourses(ctx, l.courses.changed) })
 	wg.Wait()
 }
 

@@ -68,7 +68,7 @@ func (s *Store) Provision(ctx context.Context, c domain.Caller, in domain.Provis
 			CompanyID: c.Company.ID, ID: ids[0], ExternalID: in.ExternalID, Email: in.Email, Name: in.Name,
 			Role: domain.RoleEmployee, Tags: []string{}, JoinedAt: tx.Now(),
 		}
-		tx.Last(s.joinBatch(tx, box, c, out, &status))
+		tx.Last(s.joinBatch(tx, box, c, out, "employee.provisioned", &status))
 		return nil
 	})
 	return out, status, err
@@ -92,7 +92,7 @@ func scanProvisionState(r db.Rows, state *domain.ProvisionState) error {
 }
 
 // joinBatch writes a new membership; status is created if the account is new too.
-func (s *Store) joinBatch(tx db.Tx, box *outbox, c domain.Caller, e domain.Employee, status *domain.ProvisionStatus) *db.Batch {
+func (s *Store) joinBatch(tx db.Tx, box *outbox, c domain.Caller, e domain.Employee, action string, status *domain.ProvisionStatus) *db.Batch {
 	b := &db.Batch{}
 	b.Items = append(b.Items, db.Item{
 		SQL:  `INSERT INTO accounts (email_folded, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
@@ -109,7 +109,7 @@ func (s *Store) joinBatch(tx db.Tx, box *outbox, c domain.Caller, e domain.Emplo
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`,
 		e.CompanyID, e.ID, optionalText(e.ExternalID), e.Email, domain.FoldEmail(e.Email), e.Name, string(e.Role),
 		encodeList(e.Tags), tx.Now())
-	box.audit(b, tx.Now(), employeeEntry(c, "employee.provisioned", e.ID, ""))
+	box.audit(b, tx.Now(), employeeEntry(c, action, e.ID, ""))
 	box.events(b, tx.Now(), domain.EmployeeJoined(e, tx.Now()))
 	return b
 }
@@ -166,7 +166,7 @@ func (s *Store) Join(ctx context.Context, c domain.Caller, email, name string) (
 			Role: domain.RoleEmployee, Tags: []string{}, JoinedAt: tx.Now(),
 		}
 		var status domain.ProvisionStatus
-		tx.Last(s.joinBatch(tx, box, c, out, &status))
+		tx.Last(s.joinBatch(tx, box, c, out, "employee.joined", &status))
 		return nil
 	})
 	return out, err
