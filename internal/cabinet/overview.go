@@ -21,7 +21,7 @@ func overview(p *page) error {
 	if err != nil {
 		return err
 	}
-	received, err := p.Webhooks.Deliveries(ctx, caller, domain.DeliveryFilter{State: domain.DeliveryDelivered}, nil, 1)
+	received, err := p.received(endpoints)
 	if err != nil {
 		return err
 	}
@@ -39,6 +39,19 @@ func overview(p *page) error {
 		v.Chart = &day
 	}
 	return p.show(view.OverviewPage(p.shell(), v))
+}
+
+// received gives a delivery that one of the webhooks took, if there is any. It
+// asks webhook by webhook, since the log as a whole may be long and hold none.
+func (p *page) received(endpoints []domain.Endpoint) (domain.DeliveryPage, error) {
+	for _, e := range endpoints {
+		f := domain.DeliveryFilter{EndpointID: e.ID, State: domain.DeliveryDelivered}
+		found, err := p.Webhooks.Deliveries(p.r.Context(), p.caller(), f, nil, 1)
+		if err != nil || len(found.Items) > 0 {
+			return found, err
+		}
+	}
+	return domain.DeliveryPage{}, nil
 }
 
 // steps is the getting-started list; empty once everything is done.

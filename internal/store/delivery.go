@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,7 +16,9 @@ const deliveryColumns = `CAST(d.id AS text), d.seq, d.endpoint_id, d.event_id, d
 	d.round_start, d.due_at, d.created_at, d.finished_at, d.status_code, d.error_kind, d.requested_by, e.url,
 	v.erased_at IS NOT NULL`
 
-const deliveryTables = ` FROM deliveries d
+const deliveryTables = ` FROM deliveries d` + deliveryJoins
+
+const deliveryJoins = `
 	JOIN events v ON v.company_id = d.company_id AND v.id = d.event_id
 	JOIN endpoints e ON e.company_id = d.company_id AND e.id = d.endpoint_id`
 
@@ -32,21 +32,17 @@ func scanDelivery(r db.Rows, d *domain.Delivery, more ...any) error {
 	return err
 }
 
-// Deliveries gives a page of the log, newest first, without bodies.
+// Deliveries gives a page of the log, newest first, without bodies. Codes:
+// not_found for a cursor that is none.
 func (s *Store) Deliveries(ctx context.Context, company int64, f domain.DeliveryFilter, after *domain.DeliveryCursor, limit int) (domain.DeliveryPage, error) {
+	page := domain.DeliveryPage{Items: []domain.Delivery{}}
 	c := &conditions{}
 	c.add("d.company_id = ?", company)
 	if f.EndpointID != 0 {
 		c.add("d.endpoint_id = ?", f.EndpointID)
 	}
-	if f.State != "" {
-		c.add("d.state = ?", string(f.State))
-	}
 	if f.Retried {
 		c.add("d.attempts > d.round_start")
-	}
-	if f.Failing {
-		c.add("d.state IN ('failed', 'pending') AND (d.state = 'failed' OR d.attempts > d.round_start)")
 	}
 	if f.Kind != "" {
 		c.add("d.kind = ?", string(f.Kind))
@@ -59,21 +55,20 @@ func (s *Store) Deliveries(ctx context.Context, company int64, f domain.Delivery
 	}
 	searchDeliveries(c, company, f.Search)
 	if after != nil {
-		if _, err := uuid.Parse(after.ID); err != nil {
-			return domain.DeliveryPage{}, domain.ErrDeliveryNotFound
+		id, err := uuid.Parse(after.ID)
+		if err != nil {
+			return page, domain.ErrDeliveryNotFound
 		}
-		c.add("(d.created_at, d.id) < (?, ?)", after.CreatedAt, after.ID)
+		c.add("(d.created_at, d.id) < (?, ?)", after.CreatedAt, id.String())
 	}
 	c.args = append(c.args, limit+1)
-	page := domain.DeliveryPage{Items: []domain.Delivery{}}
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
 		d := domain.Delivery{CompanyID: company}
 		err := scanDelivery(r, &d)
 		page.Items = append(page.Items, d)
 		return err
-	}, `SELECT `+deliveryColumns+deliveryTables+c.where()+
-		fmt.Sprintf(" ORDER BY d.created_at DESC, d.id DESC LIMIT $%d", len(c.args)), c.args...)
+	}, logSQL(c, f), c.args...)
 	err := s.read(ctx, b)
 	if len(page.Items) > limit {
 		page.Items = page.Items[:limit]
@@ -83,27 +78,13 @@ func (s *Store) Deliveries(ctx context.Context, company int64, f domain.Delivery
 	return page, err
 }
 
-// searchDeliveries finds a delivery by its id, or those about an externalId. One
-// text can be either: many systems number their people with UUIDs.
-func searchDeliveries(c *conditions, company int64, text string) {
-	const about = `SELECT y.id FROM events x JOIN deliveries y ON y.company_id = x.company_id AND y.event_id = x.id
-		WHERE x.company_id = ? AND x.external_id = ?`
-	id, err := uuid.Parse(strings.TrimSpace(text))
-	switch {
-	case text == "":
-	case err == nil:
-		c.add(`d.id IN (SELECT z.id FROM deliveries z WHERE z.company_id = ? AND z.id = ? UNION ALL `+about+`)`, company, id.String(), company, text)
-	default:
-		c.add(`d.id IN (`+about+`)`, company, text)
-	}
-}
-
 // WaitingDeliveries counts the endpoint's pending and held deliveries.
 func (s *Store) WaitingDeliveries(ctx context.Context, company, endpoint int64) (int64, error) {
 	var n int64
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return r.Scan(&n) },
-		`SELECT count(*) FROM deliveries WHERE company_id = $1 AND endpoint_id = $2 AND state IN ('pending', 'held')`, company, endpoint)
+		`SELECT (SELECT count(*) FROM deliveries d WHERE d.company_id = $1 AND d.endpoint_id = $2 AND d.state = 'pending') +
+			(SELECT count(*) FROM deliveries d WHERE d.company_id = $1 AND d.endpoint_id = $2 AND `+inState[domain.DeliveryHeld]+`)`, company, endpoint)
 	return n, s.read(ctx, b)
 }
 
@@ -153,68 +134,3 @@ func scanAttempt(r db.Rows, a *domain.Attempt) error {
 	}
 	return nil
 }
-
-// EndpointHealth counts the company's deliveries since from, hour by hour, and
-// tells when each endpoint was last sent anything. Endpoints that were sent
-// nothing at all are left out.
-func (s *Store) EndpointHealth(ctx context.Context, company int64, from time.Time, hours int) ([]domain.EndpointHealth, error) {
-	from = from.UTC().Truncate(time.Hour)
-	numbers, starts, ends := make([]int64, hours), make([]time.Time, hours), make([]time.Time, hours)
-	for i := range numbers {
-		numbers[i], starts[i] = int64(i), from.Add(time.Duration(i)*time.Hour)
-		ends[i] = starts[i].Add(time.Hour)
-	}
-	byEndpoint := map[int64]*domain.EndpointHealth{}
-	health := func(endpoint int64) *domain.EndpointHealth {
-		if byEndpoint[endpoint] == nil {
-			byEndpoint[endpoint] = &domain.EndpointHealth{EndpointID: endpoint}
-		}
-		return byEndpoint[endpoint]
-	}
-	rows, args := s.db.Rows(2, db.Column{Name: "hour", Type: db.Int, Values: numbers},
-		db.Column{Name: "starts", Type: db.Time, Values: starts}, db.Column{Name: "ends", Type: db.Time, Values: ends})
-	b := &db.Batch{}
-	b.Query(func(r db.Rows) error {
-		var endpoint, hour, n int64
-		var state string
-		if err := r.Scan(&endpoint, &hour, &state, &n); err != nil {
-			return err
-		}
-		h := health(endpoint)
-		if h.Hours == nil {
-			h.Hours = make([]domain.HealthHour, hours)
-			for i := range h.Hours {
-				h.Hours[i].Start = starts[i]
-			}
-		}
-		h.Add(domain.DeliveryState(state), n)
-		h.Hours[hour].Add(domain.DeliveryState(state), n)
-		return nil
-	}, `SELECT d.endpoint_id, h.hour, d.state, count(*) FROM `+rows+` h
-		JOIN deliveries d ON d.company_id = $1 AND d.created_at >= h.starts AND d.created_at < h.ends
-		GROUP BY d.endpoint_id, h.hour, d.state`, append([]any{company}, args...)...)
-	b.Query(func(r db.Rows) error {
-		var endpoint int64
-		var at *time.Time
-		err := r.Scan(&endpoint, &at)
-		if at != nil {
-			health(endpoint).LastSent = at
-		}
-		return err
-	}, lastSentSQL, company, s.Now().Add(time.Hour))
-	err := s.read(ctx, b)
-	out := make([]domain.EndpointHealth, 0, len(byEndpoint))
-	for _, h := range byEndpoint {
-		out = append(out, *h)
-	}
-	slices.SortFunc(out, func(a, b domain.EndpointHealth) int { return int(a.EndpointID - b.EndpointID) })
-	return out, err
-}
-
-// lastSentSQL finds each endpoint's newest delivery that was tried. What came
-// after an endpoint was disabled is held, untried, and may be much: the walk
-// begins before it.
-const lastSentSQL = `SELECT e.id, (SELECT coalesce(d.finished_at, d.created_at) FROM deliveries d
-		WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND d.created_at <= coalesce(e.disabled_at, $2) AND d.attempts > 0
-		ORDER BY d.created_at DESC, d.id DESC LIMIT 1)
-	FROM endpoints e WHERE e.company_id = $1 AND e.removed_at IS NULL`

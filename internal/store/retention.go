@@ -77,8 +77,10 @@ func (s *Store) ExpireWebhooks(ctx context.Context, before time.Time) error {
 		b.Exec(`DELETE FROM redeliveries WHERE (company_id, id) IN (SELECT company_id, id FROM redeliveries
 			WHERE finished_at < $1 LIMIT 500)`, before)
 		b.Exec(`DELETE FROM endpoints WHERE (company_id, id) IN (SELECT e.company_id, e.id FROM endpoints e
-			WHERE e.removed_at < $1 AND NOT EXISTS (SELECT 1 FROM deliveries d
-			WHERE d.company_id = e.company_id AND d.endpoint_id = e.id) LIMIT 500)`, before)
+			WHERE e.removed_at < $1
+			AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND d.state <> 'pending')
+			AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND d.state = 'pending')
+			LIMIT 500)`, before)
 		b.Exec(`UPDATE endpoints SET previous_secret = NULL, previous_until = NULL WHERE previous_until <= $1`, s.db.Now())
 		tx.Last(b)
 		return nil

@@ -6,7 +6,6 @@ import "testing"
 func employeePatch(t *testing.T, s *suite) {
 	f := s.firm(t)
 	f.subscribe(t)
-	f.vars["joined"] = ""
 	f.run(t, []row{
 		{do: provisionPath, body: `{"externalId":"E1","email":"<@ann>","name":"Ann"}`, save: "ann", events: "employee.joined"},
 		{do: provisionPath, body: `{"externalId":"E2","email":"<@bob>","name":"Bob"}`, save: "bob", events: "employee.joined"},

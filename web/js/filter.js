@@ -6,12 +6,13 @@ addEventListener("htmx:configRequest", (event) => {
 });
 
 addEventListener("htmx:pushedIntoHistory", () => {
-  const link = document.querySelector("[data-export]");
-  if (!link) return;
-  const to = new URL(link.href);
-  const query = new URL(location).searchParams;
-  query.delete("after");
-  query.delete("before");
-  to.search = query;
-  link.href = to;
+  const filter = new URL(location).searchParams;
+  for (const link of document.querySelectorAll("[data-follow]")) {
+    const to = new URL(link.href);
+    for (const name of link.dataset.follow.split(" ")) {
+      if (filter.get(name)) to.searchParams.set(name, filter.get(name));
+      else to.searchParams.delete(name);
+    }
+    link.href = to;
+  }
 });

@@ -316,8 +316,8 @@ CREATE TABLE deliveries (
 );
 CREATE UNIQUE INDEX deliveries_event ON deliveries (company_id, event_id, endpoint_id);
 CREATE INDEX deliveries_due ON deliveries (endpoint_id, due_at, seq) WHERE state = 'pending';
-CREATE INDEX deliveries_log ON deliveries (company_id, created_at, id);
-CREATE INDEX deliveries_endpoint_log ON deliveries (company_id, endpoint_id, created_at, id);
+CREATE INDEX deliveries_log ON deliveries (company_id, kind, created_at, id);
+CREATE INDEX deliveries_endpoint_log ON deliveries (company_id, endpoint_id, state, created_at, id) WHERE state <> 'pending';
 CREATE INDEX deliveries_unfinished ON deliveries (company_id, state, created_at, id) WHERE state <> 'delivered';
 
 CREATE TABLE delivery_attempts (
