@@ -198,7 +198,7 @@ func (r reply) main() string {
 		text = "<main" + main
 	}
 	text = tags.ReplaceAllString(html.UnescapeString(text), " ")
-	return text[:min(len(text), 3000)]
+	return text[:min(len(text), 700)]
 }
 
 // find gives the first group of a pattern in the page.
@@ -239,11 +239,11 @@ func (r reply) strict() {
 	}
 }
 
-// createToken makes a token in the pages and gives its id and text.
+// createToken makes the first token in the pages and gives its path and text.
 func (v *visitor) createToken(name string) (path, secret string) {
 	v.Helper()
-	secret = v.post(view.PathTokenNew, "name", name, "scope", "b2b_api_employees", "expiry", "90").is(http.StatusOK).secret()
-	return v.get(view.PathTokens).is(http.StatusOK).find(`href="(` + view.PathTokens + `/\d+)"[^>]*>` + regexp.QuoteMeta(name)), secret
+	secret = v.post(view.PathTokenNew, "name", name, "scope", "b2b_provision", "expiry", "90").is(http.StatusOK).secret()
+	return v.get(view.PathTokens).is(http.StatusOK).find(`href="(` + view.PathTokens + `/\d+)"`), secret
 }
 
 // call uses the API.

@@ -72,7 +72,10 @@ func (p *page) fields(name string) []string {
 }
 
 // query reads one value of the address.
-func (p *page) query(name string) string { return p.r.URL.Query().Get(name) }
+func (p *page) query(name string) string { return clean(p.r.URL.Query().Get(name)) }
+
+// clean leaves out what a database refuses to compare with.
+func clean(text string) string { return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "") }
 
 func (p *page) clock() view.Clock {
 	clock := view.Clock{Now: p.Now()}

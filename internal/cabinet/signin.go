@@ -38,7 +38,7 @@ func signInForm(p *page) error {
 }
 
 func signIn(p *page) error {
-	ctx, email, next := p.r.Context(), p.field("email"), local(p.field("next"))
+	ctx, email, next := p.r.Context(), clean(p.field("email")), local(p.field("next"))
 	in, err := p.SignIn.Password(ctx, email, p.field("password"), p.from())
 	if problem, ok := signInProblem(err); ok {
 		return p.again(view.SignInPage(p.bare(), view.SignIn{Email: email, Next: next, Problem: problem, RetryAt: retryAt(err)}))

@@ -19,6 +19,9 @@ func (s *Store) EndpointHealth(ctx context.Context, company int64, from time.Tim
 		numbers[i], starts[i] = int64(i), from.Add(time.Duration(i)*time.Hour)
 		ends[i] = starts[i].Add(time.Hour)
 	}
+	rows, args := s.db.Rows(2, db.Column{Name: "hour", Type: db.Int, Values: numbers},
+		db.Column{Name: "starts", Type: db.Time, Values: starts}, db.Column{Name: "ends", Type: db.Time, Values: ends})
+	args = append([]any{company}, args...)
 	byEndpoint := map[int64]*domain.EndpointHealth{}
 	health := func(endpoint int64) *domain.EndpointHealth {
 		if byEndpoint[endpoint] == nil {
@@ -26,14 +29,9 @@ func (s *Store) EndpointHealth(ctx context.Context, company int64, from time.Tim
 		}
 		return byEndpoint[endpoint]
 	}
-	rows, args := s.db.Rows(2, db.Column{Name: "hour", Type: db.Int, Values: numbers},
-		db.Column{Name: "starts", Type: db.Time, Values: starts}, db.Column{Name: "ends", Type: db.Time, Values: ends})
-	b := &db.Batch{}
-	b.Query(func(r db.Rows) error {
-		var endpoint, hour, n int64
-		var state string
-		if err := r.Scan(&endpoint, &hour, &state, &n); err != nil {
-			return err
+	count := func(endpoint, hour int64, state domain.DeliveryState, n int64) {
+		if n == 0 {
+			return
 		}
 		h := health(endpoint)
 		if h.Hours == nil {
@@ -42,12 +40,26 @@ func (s *Store) EndpointHealth(ctx context.Context, company int64, from time.Tim
 				h.Hours[i].Start = starts[i]
 			}
 		}
-		h.Add(domain.DeliveryState(state), n)
-		h.Hours[hour].Add(domain.DeliveryState(state), n)
-		return nil
-	}, `SELECT d.endpoint_id, h.hour, d.state, count(*) FROM `+rows+` h
-		JOIN deliveries d ON d.company_id = $1 AND `+ofEveryKind+` AND d.created_at >= h.starts AND d.created_at < h.ends
-		GROUP BY d.endpoint_id, h.hour, d.state`, append([]any{company}, args...)...)
+		h.Add(state, n)
+		h.Hours[hour].Add(state, n)
+	}
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var endpoint, hour, delivered, failed, held int64
+		err := r.Scan(&endpoint, &hour, &delivered, &failed, &held)
+		count(endpoint, hour, domain.DeliveryDelivered, delivered)
+		count(endpoint, hour, domain.DeliveryFailed, failed)
+		count(endpoint, hour, domain.DeliveryHeld, held)
+		return err
+	}, `SELECT e.id, h.hour, (`+countHour(domain.DeliveryDelivered)+`), (`+countHour(domain.DeliveryFailed)+`), (`+countHour(domain.DeliveryHeld)+`)
+		FROM endpoints e CROSS JOIN `+rows+` h WHERE e.company_id = $1 AND e.removed_at IS NULL`, args...)
+	b.Query(func(r db.Rows) error {
+		var endpoint, hour, n int64
+		err := r.Scan(&endpoint, &hour, &n)
+		count(endpoint, hour, domain.DeliveryPending, n)
+		return err
+	}, `SELECT d.endpoint_id, h.hour, count(*) FROM `+rows+` h JOIN deliveries d ON d.company_id = $1
+		AND `+inState[domain.DeliveryPending]+` AND d.created_at >= h.starts AND d.created_at < h.ends GROUP BY d.endpoint_id, h.hour`, args...)
 	b.Query(func(r db.Rows) error {
 		var endpoint int64
 		var delivered, failed, tried *time.Time
@@ -64,6 +76,13 @@ func (s *Store) EndpointHealth(ctx context.Context, company int64, from time.Tim
 	}
 	slices.SortFunc(out, func(a, b domain.EndpointHealth) int { return int(a.EndpointID - b.EndpointID) })
 	return out, err
+}
+
+// countHour counts within the index deliveries_endpoint_log alone, which takes a
+// fraction of the time of reading the rows.
+func countHour(state domain.DeliveryState) string {
+	return `SELECT count(*) FROM deliveries d WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND ` + inState[state] + `
+		AND d.created_at >= h.starts AND d.created_at < h.ends`
 }
 
 // lastSentSQL finds when each endpoint's newest deliveries were sent: of those

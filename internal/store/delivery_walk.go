@@ -60,15 +60,6 @@ func logWalks(f domain.DeliveryFilter) []string {
 	return out
 }
 
-// ofEveryKind lets a range of time be read by deliveries_log.
-var ofEveryKind = func() string {
-	var names []string
-	for _, k := range domain.EventKinds {
-		names = append(names, `'`+string(k)+`'`)
-	}
-	return `d.kind IN (` + strings.Join(names, `, `) + `)`
-}()
-
 // logSQL reads a page of the log. The last argument of c is how many rows.
 func logSQL(c *conditions, f domain.DeliveryFilter) string {
 	const newest = ` ORDER BY %s.created_at DESC, %[1]s.id DESC LIMIT $%d`

@@ -89,6 +89,7 @@ var chapters = []struct {
 	{"overdue", overdue},
 	{"report files", reportFiles},
 	{"races", races},
+	{"races of activities", activityRaces},
 	{"outage", outage},
 }
 

@@ -111,3 +111,49 @@ func races(t *testing.T, s *suite) {
 	}
 	f.step(t, f.caller, row{do: "GET /employees/T", status: 404, code: "employee_not_found", events: "employee.removed"})
 }
+
+// activityRaces report the same things at the same time.
+func activityRaces(t *testing.T, s *suite) {
+	f := s.firm(t)
+	f.hire(t, "R")
+	var ids []string
+	for i := range 8 {
+		ids = append(ids, f.assign(t, "R", f.exam, fmt.Sprint("R", i)))
+	}
+	f.subscribe(t)
+	report := func(items ...string) string {
+		a := s.learning().send(t, "POST", "/activities", `{"items":[`+strings.Join(items, ",")+`]}`)
+		return fmt.Sprint(a.status, " ", strings.Count(a.text, `"ok":true`))
+	}
+	item := func(id, assignment, more string) string {
+		return fmt.Sprintf(`{"id":"race-%d-%s","assignmentId":%s,%s}`, f.number, id, assignment, more)
+	}
+	got := together(8, func(int) string { return report(item("one", ids[0], `"type":"attempt_finished","score":10`)) })
+	wantOutcomes(t, "one activity", got, map[string]int{"200 1": 8})
+	wantData(t, "one activity", `{"status":"needs_retry","numberOfAttempts":1}`, f.send(t, "GET", "/assignments/"+ids[0], "").body["data"])
+
+	got = together(8, func(i int) string { return report(item("two", ids[i], `"type":"started"`)) })
+	wantOutcomes(t, "one id about different assignments", got, map[string]int{"200 1": 8})
+	started := 0
+	for _, id := range ids {
+		if f.send(t, "GET", "/assignments/"+id, "").str("status") == "started" {
+			started++
+		}
+	}
+	if started != 1 {
+		t.Errorf("one id about different assignments: %d were started", started)
+	}
+
+	got = together(8, func(i int) string {
+		items := make([]string, len(ids))
+		for j, id := range ids {
+			items[j] = item(fmt.Sprint("three-", j), id, `"type":"attempt_finished","score":99`)
+		}
+		if i%2 == 1 {
+			slices.Reverse(items)
+		}
+		return report(items...)
+	})
+	wantOutcomes(t, "the same activities in opposite orders", got, map[string]int{"200 8": 8})
+	f.step(t, f.caller, row{do: "GET /assignments?status=completed", has: `{"pagination":{"total":8}}`, events: strings.Repeat("assignment.completed ", 8)})
+}
