@@ -49,6 +49,9 @@ const sessionLifetime = 30 * 24 * time.Hour
 // New builds the pages' handler. It serves /cabinet and everything below it.
 func New(o Options) *Cabinet {
 	c := &Cabinet{Options: o, session: scs.New(), guard: http.NewCrossOriginProtection(), mux: http.NewServeMux()}
+	if unused, ok := c.session.Store.(interface{ StopCleanup() }); ok {
+		unused.StopCleanup() // the library begins with a store of its own
+	}
 	c.session.Store = o.Sessions
 	c.session.Lifetime = sessionLifetime
 	c.session.Cookie = scs.SessionCookie{

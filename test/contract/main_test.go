@@ -84,6 +84,7 @@ var chapters = []struct {
 	{"platform courses", platformCourses},
 	{"platform companies", platformCompanies},
 	{"tokens", tokens},
+	{"doors", doors},
 	{"revocation", revocation},
 	{"events", events},
 	{"overdue", overdue},

@@ -81,3 +81,28 @@ func revocation(t *testing.T, s *suite) {
 	}
 	doomed.until(t, http.StatusUnauthorized)
 }
+
+// doors are two: that a token does not open the one says nothing about the other.
+func doors(t *testing.T, s *suite) {
+	f := s.firm(t)
+	platform := s.learning()
+	fresh := f.mint(t, "b2b_read")
+	made, err := s.CreatePlatformToken(t.Context(), "fresh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if a := platform.as(fresh).send(t, "GET", "/companies", ""); a.status != 401 {
+			t.Errorf("a company's token on the platform's side: %d", a.status)
+		}
+		if a := f.as(fresh).send(t, "GET", "/courses", ""); a.status != 200 {
+			t.Errorf("a company's token that was tried on the platform's side: %d %s", a.status, a.text)
+		}
+		if a := f.as(made.Token).send(t, "GET", "/courses", ""); a.status != 401 {
+			t.Errorf("the platform's token on the public side: %d", a.status)
+		}
+		if a := platform.as(made.Token).send(t, "GET", "/companies", ""); a.status != 200 {
+			t.Errorf("the platform's token that was tried on the public side: %d %s", a.status, a.text)
+		}
+	}
+}
