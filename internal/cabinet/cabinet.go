@@ -48,21 +48,19 @@ const sessionLifetime = 30 * 24 * time.Hour
 
 // New builds the pages' handler. It serves /cabinet and everything below it.
 func New(o Options) *Cabinet {
-	c := &Cabinet{Options: o, session: scs.New(), guard: http.NewCrossOriginProtection(), mux: http.NewServeMux()}
-	if unused, ok := c.session.Store.(interface{ StopCleanup() }); ok {
-		unused.StopCleanup() // the library begins with a store of its own
+	c := &Cabinet{Options: o, guard: http.NewCrossOriginProtection(), mux: http.NewServeMux()}
+	// Not scs.New: that begins with a store of its own and a goroutine that stays.
+	c.session = &scs.SessionManager{
+		Store: o.Sessions, Lifetime: sessionLifetime, Codec: scs.GobCodec{},
+		Cookie: scs.SessionCookie{
+			Name: "cb_session", Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Persist: true, Secure: o.Secure,
+		},
+		ErrorFunc: func(w http.ResponseWriter, r *http.Request, err error) {
+			c.failure(&page{Cabinet: c, w: w, r: r}, err)
+		},
 	}
-	c.session.Store = o.Sessions
-	c.session.Lifetime = sessionLifetime
-	c.session.Cookie = scs.SessionCookie{
-		Name: "cb_session", Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Persist: true,
-		Secure: o.Secure,
-	}
-	if c.session.Cookie.Secure {
+	if o.Secure {
 		c.session.Cookie.Name = "__Host-cb_session"
-	}
-	c.session.ErrorFunc = func(w http.ResponseWriter, r *http.Request, err error) {
-		c.failure(&page{Cabinet: c, w: w, r: r}, err)
 	}
 	c.guard.SetDenyHandler(http.HandlerFunc(c.elsewhere))
 	c.mux.Handle(assets.Prefix, assets.Handler())

@@ -33,28 +33,33 @@ func enterForm(p *page) error {
 		return err
 	}
 	if !link.SignsIn() {
-		return p.acceptInvitation()
+		return p.asSignedIn(func() error {
+			return p.confirm(view.InvitationAccept(link.CompanyName, view.PathEnter(p.r.PathValue("token"))))
+		})
 	}
 	return p.show(view.EnterPage(p.bare(), p.enterView(link)))
 }
 
-// acceptInvitation is for someone who has an account already: they sign in with
-// it, and the link lets them join.
-func (p *page) acceptInvitation() error {
-	ctx := p.r.Context()
-	administrator := p.Sessions.AdministratorID(ctx)
+// asSignedIn is for a link that lets nobody in by itself: its holder has an
+// account, and signs in with it first.
+func (p *page) asSignedIn(then func() error) error {
+	administrator := p.Sessions.AdministratorID(p.r.Context())
 	if administrator == 0 {
 		return p.toSignIn()
 	}
-	id, err := p.SignIn.Identify(ctx, administrator, 0)
+	var err error
+	if p.identity, err = p.SignIn.Identify(p.r.Context(), administrator, 0); err != nil {
+		return err
+	}
+	return then()
+}
+
+func (p *page) acceptInvitation() error {
+	company, err := p.SignIn.Accept(p.r.Context(), p.actor(), p.r.PathValue("token"))
 	if err != nil {
 		return err
 	}
-	company, err := p.SignIn.Accept(ctx, id.Actor(p.from()), p.r.PathValue("token"))
-	if err != nil {
-		return err
-	}
-	p.session.Put(ctx, keyCompany, company)
+	p.session.Put(p.r.Context(), keyCompany, company)
 	return p.done("You administer this company now.", view.PathOverview)
 }
 
@@ -62,6 +67,9 @@ func enter(p *page) error {
 	link, good, err := p.link()
 	if err != nil || !good {
 		return err
+	}
+	if !link.SignsIn() {
+		return p.asSignedIn(p.acceptInvitation)
 	}
 	v := p.enterView(link)
 	v.Errors = newPasswordErrors(p, link.Administrator.Email)

@@ -21,6 +21,12 @@ const maxUnknown = 4096
 
 type tokenHash = [sha256.Size]byte
 
+// stranger is a token that one of the two sides does not know: the other may.
+type stranger struct {
+	hash     tokenHash
+	platform bool
+}
+
 // cached is a token in memory and its last use.
 type cached[T any] struct {
 	token  T
@@ -54,7 +60,7 @@ type tokenCache struct {
 	confirmed time.Time // when the latest read began that gave this version
 	tokens    map[tokenHash]*cached[domain.Token]
 	platform  map[tokenHash]*cached[domain.PlatformToken]
-	unknown   map[tokenHash]struct{}
+	unknown   map[stranger]struct{}
 	uses      map[tokenKey]domain.TokenUse // of tokens no longer held, not noted yet
 }
 
@@ -78,7 +84,7 @@ func (c *tokenCache) lookup(hash tokenHash, now time.Time, from netip.Addr) (tok
 	if held := c.tokens[hash]; held != nil {
 		return held.token, true, admit(held, now, from)
 	}
-	_, known = c.unknown[hash]
+	_, known = c.unknown[stranger{hash: hash}]
 	return token, known, domain.ErrUnauthorized
 }
 
@@ -92,7 +98,7 @@ func (c *tokenCache) lookupPlatform(hash tokenHash, now time.Time) (held *cached
 		held.use(now, netip.Addr{})
 		return held, true
 	}
-	_, ok = c.unknown[hash]
+	_, ok = c.unknown[stranger{hash, true}]
 	return nil, ok
 }
 
@@ -122,7 +128,7 @@ func (c *tokenCache) keep(hash tokenHash, looked domain.Looked[domain.Token], be
 	kept := c.adopt(looked.Version, began)
 	if !looked.Found {
 		if kept {
-			c.ignore(hash)
+			c.ignore(stranger{hash: hash})
 		}
 		return domain.ErrUnauthorized
 	}
@@ -138,7 +144,7 @@ func (c *tokenCache) keep(hash tokenHash, looked domain.Looked[domain.Token], be
 		c.tokens[hash] = entry
 	default:
 		delete(c.tokens, hash)
-		c.ignore(hash)
+		c.ignore(stranger{hash: hash})
 	}
 	return err
 }
@@ -150,7 +156,7 @@ func (c *tokenCache) keepPlatform(hash tokenHash, looked domain.Looked[domain.Pl
 		return
 	}
 	if !looked.Found || looked.Token.RevokedAt != nil {
-		c.ignore(hash)
+		c.ignore(stranger{hash, true})
 		return
 	}
 	entry := &cached[domain.PlatformToken]{token: looked.Token}
@@ -158,11 +164,11 @@ func (c *tokenCache) keepPlatform(hash tokenHash, looked domain.Looked[domain.Pl
 	c.platform[hash] = entry
 }
 
-func (c *tokenCache) ignore(hash tokenHash) {
+func (c *tokenCache) ignore(who stranger) {
 	if len(c.unknown) >= maxUnknown {
-		c.unknown = map[tokenHash]struct{}{}
+		c.unknown = map[stranger]struct{}{}
 	}
-	c.unknown[hash] = struct{}{}
+	c.unknown[who] = struct{}{}
 }
 
 // confirm takes the version that a read which began at an instant has given.
@@ -189,7 +195,7 @@ func (c *tokenCache) reset() {
 		c.retire(entry)
 	}
 	c.tokens, c.platform = map[tokenHash]*cached[domain.Token]{}, map[tokenHash]*cached[domain.PlatformToken]{}
-	c.unknown = map[tokenHash]struct{}{}
+	c.unknown = map[stranger]struct{}{}
 }
 
 // retire keeps the last use of a token that leaves, until it is noted.

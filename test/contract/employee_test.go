@@ -29,6 +29,7 @@ func employeePatch(t *testing.T, s *suite) {
 		{name: "the own address in capitals", do: "PATCH /employees/E1", body: `{"email":"<@Ann.Lee>"}`, has: `{"email":"<@Ann.Lee>"}`},
 		{name: "another's address", do: "PATCH /employees/E1", body: `{"email":"<@bob>","name":"X"}`, status: 409, code: "email_taken"},
 		{name: "another's address in capitals", do: "PATCH /employees/E1", body: `{"email":"<@BOB>"}`, status: 409, code: "email_taken"},
+		{name: "another's address on leaving", do: "PATCH /employees/E1", body: `{"email":"<@bob>","active":false}`, status: 409, code: "email_taken"},
 		{name: "nothing of a conflict stays", do: "GET /employees/E1", has: `{"name":"Ann","email":"<@Ann.Lee>"}`},
 		{name: "null name", do: "PATCH /employees/E1", body: `{"name":null}`, status: 400, code: "invalid_request", fields: "name"},
 		{name: "null tags", do: "PATCH /employees/E1", body: `{"tags":null}`, status: 400, code: "invalid_request", fields: "tags"},

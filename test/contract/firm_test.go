@@ -40,7 +40,7 @@ func newSuite(t *testing.T, p *apptest.Program, seen *record) *suite {
 	return &suite{
 		Program: p, public: public, platform: platform, seen: seen, platformToken: made.Token, store: storetest.Open(t, p.Database),
 		client: &http.Client{
-			Transport: transport, Timeout: 30 * time.Second,
+			Transport: transport, Timeout: 2 * time.Minute,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}

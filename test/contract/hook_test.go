@@ -108,7 +108,7 @@ func (h *hook) told(t *testing.T, what, kinds string) {
 }
 
 // patience is for events that must arrive; nothing waits for it in vain when all is well.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // next waits for a delivery and holds it against the contract.
 func (h *hook) next(t *testing.T) delivery {

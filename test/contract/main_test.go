@@ -115,10 +115,13 @@ func TestContract(t *testing.T) {
 		})
 		t.Run("the log holds no secrets and no failures", func(t *testing.T) {
 			for line := range strings.Lines(p.Log.String()) {
-				for _, bad := range []string{tokenPrefix, mailHost, "Person ", `"level":"ERROR"`} {
-					if strings.Contains(line, bad) {
-						t.Errorf("%q in %s", bad, line)
+				for _, secret := range []string{tokenPrefix, mailHost, "Person "} {
+					if strings.Contains(line, secret) {
+						t.Errorf("%q in %s", secret, line)
 					}
+				}
+				if strings.Contains(line, `"level":"ERROR","msg":"request"`) || strings.Contains(line, "panicked") {
+					t.Error(line)
 				}
 			}
 		})

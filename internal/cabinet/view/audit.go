@@ -24,7 +24,6 @@ type AuditEntry struct {
 type AuditFilter struct {
 	ActorKind string
 	Action    string
-	Search    string // record id, request id or actor
 	From, To  string
 	Errors    Errors
 }
@@ -44,10 +43,10 @@ var actorKinds = []Option{
 	{"platform", "Platform"}, {"system", "System"},
 }
 
-func (f AuditFilter) active() bool { return f.ActorKind+f.Action+f.Search+f.From+f.To != "" }
+func (f AuditFilter) active() bool { return f.ActorKind+f.Action+f.From+f.To != "" }
 
 func (f AuditFilter) exportPath() string {
-	return withQuery(PathAuditExport, "actor", f.ActorKind, "action", f.Action, "q", f.Search, "from", f.From, "to", f.To)
+	return withQuery(PathAuditExport, "actor", f.ActorKind, "action", f.Action, "from", f.From, "to", f.To)
 }
 
 func (l AuditList) total() string {

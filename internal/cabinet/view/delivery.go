@@ -134,7 +134,7 @@ func eventOptions() []Option {
 	for _, kind := range allEvents {
 		options = append(options, Option{kind, kind})
 	}
-	return append(options, Option{"test", "test"})
+	return options
 }
 
 func anyEndpoint(list []Option) []Option {

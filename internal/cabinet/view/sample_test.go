@@ -176,7 +176,7 @@ func auditSamples() []sample {
 		{"audit", view.AuditPage(longShell("/cabinet/audit"), view.AuditList{Actions: actions, Entries: many, Total: 48211, Pager: view.Pager{Next: "/cabinet/audit?after=x"}})},
 		{"audit-none", view.AuditPage(shell("/cabinet/audit"), view.AuditList{Actions: actions})},
 		{"audit-filtered", view.AuditPage(shell("/cabinet/audit"), view.AuditList{Actions: actions, Filter: view.AuditFilter{
-			Action: "token.revoked", Search: "nobody", Errors: view.Errors{"to": "“To” must lie after “From”."},
+			Action: "token.revoked", Errors: view.Errors{"to": "“To” must lie after “From”."},
 		}})},
 	}
 }

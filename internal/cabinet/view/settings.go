@@ -64,6 +64,15 @@ func AdministratorRemove(a Administrator) Confirm {
 	}
 }
 
+// InvitationAccept asks someone who is signed in whether to join a company.
+func InvitationAccept(company, action string) Confirm {
+	return Confirm{
+		Section: SectionSettings, Title: "Join " + company + "?",
+		Effects: []string{"You will administer " + company + " too, with the sign-in you have. You can switch between companies at any time."},
+		Action:  action, Verb: "Join", Cancel: PathOverview,
+	}
+}
+
 // MySignIn is the page of the person's own password and second factor.
 type MySignIn struct {
 	Email           string

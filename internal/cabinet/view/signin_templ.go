@@ -96,7 +96,7 @@ func SignInPage(b Bare, v SignIn) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<button type=\"submit\" class=\"btn btn-primary btn-block\">Sign in</button></form><p class=\"help\">No password yet, or lost it? Another administrator of your company can make a sign-in link for you under Settings, Administrators.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<button type=\"submit\" class=\"btn btn-primary btn-block\">Sign in</button></form><p class=\"help\">No password yet? Another administrator of your company can invite you under Settings, Administrators. Lost it? The operator of the platform can make a sign-in link for you.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -251,7 +251,7 @@ func SecondFactorPage(b Bare, v SecondFactor) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = input(Field{Name: "code", Label: "Recovery code", Placeholder: "xxxxx-xxxxx", Autocomplete: "off", Focus: true, Mono: true}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = input(Field{Name: "code", Label: "Recovery code", Placeholder: "xxxx-xxxx-xxxx-xxxx", Autocomplete: "off", Focus: true, Mono: true}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
