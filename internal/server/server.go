@@ -70,7 +70,7 @@ func (s *Server) Listen() error {
 	case err != nil:
 		return fmt.Errorf("listen on %s: %w", s.listen, err)
 	}
-	s.listener = l
+	s.listener = listener{l}
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
@@ -40,8 +39,17 @@ func (q *Query) Int(name string, o Opt, least, most, otherwise int64) int64 {
 	return n
 }
 
-// ID reads an identifier of ours.
-func (q *Query) ID(name string, o Opt) int64 { return q.Int(name, o, 1, math.MaxInt64, 0) }
+// ID reads an identifier of ours, 0 when absent. One that nothing can have is
+// given as -1: it finds nothing.
+func (q *Query) ID(name string, o Opt) int64 {
+	if _, present := o.Get(); !present {
+		return 0
+	}
+	if n := q.Int(name, o, math.MinInt64, math.MaxInt64, 0); n > 0 {
+		return n
+	}
+	return -1
+}
 
 // PathID reads an identifier of ours from a path. Any integer will do: one that
 // nothing has is not found, which is not for a parser to say.
@@ -76,19 +84,13 @@ func (q *Query) PathIdentifier(name, value string) string {
 }
 
 // Email reads an address to look for, empty when absent. One that no employee
-// could have finds nobody, so only its length is held against the contract.
+// could have finds nobody.
 func (q *Query) Email(name string, o Opt) string {
 	s, present := o.Get()
 	if !present {
 		return ""
 	}
-	s = strings.TrimSpace(s)
-	err := domain.Identifier(s)
-	if n := utf8.RuneCountInString(s); err == nil && (n < domain.MinEmail || n > domain.MaxEmail) {
-		err = fmt.Errorf("must have %d to %d characters, got %d", domain.MinEmail, domain.MaxEmail, n)
-	}
-	q.checks.Add(name, err)
-	return s
+	return q.PathIdentifier(name, strings.TrimSpace(s))
 }
 
 // Tag reads a tag in the form in which tags are kept, empty when absent.

@@ -44,14 +44,15 @@ func TestFromFirstSignInToRevokedToken(t *testing.T) {
 		hook.answer(http.StatusInternalServerError)
 		w.provision(token, 1)
 		b.open("/cabinet/deliveries")
-		b.until("a failing delivery", `document.body.innerText.includes('Retrying') || (location.reload(), false)`)
-		b.press("employee.joined")
+		b.until("a failing delivery", `document.querySelector('table')?.innerText.includes('Retrying') || (location.reload(), false)`)
+		b.open(ask[string](b, `document.querySelector('a[href^="/cabinet/deliveries/0"]').getAttribute('href')`))
 		b.sees("500")
 		b.sees("answer of the receiver")
 
 		hook.answer(http.StatusOK)
 		b.press("Redeliver")
-		b.until("a delivered delivery", `document.body.innerText.includes('Delivered') || (location.reload(), false)`)
+		b.until("a second attempt", `document.body.innerText.includes('Attempt 2') || (location.reload(), false)`)
+		b.sees("Delivered")
 		got := hook.events("employee.joined")
 		if len(got) < 2 || got[0].header.Get("X-Service-Delivery") != got[len(got)-1].header.Get("X-Service-Delivery") {
 			t.Errorf("redelivered %d times, under one delivery id: want two attempts of one delivery", len(got))

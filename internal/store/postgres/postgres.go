@@ -88,12 +88,12 @@ func (e *Engine) Write(ctx context.Context, fn func(db.Tx) error) error {
 }
 
 func (e *Engine) writeOnce(ctx context.Context, fn func(db.Tx) error) error {
-	conn, err := e.pool.Acquire(ctx)
+	conn, release, err := e.acquire(ctx)
 	if err != nil {
-		return mapError(err)
+		return err
 	}
-	defer conn.Release()
-	t := &tx{runner: runner{conn: conn.Conn()}, engine: e}
+	defer release()
+	t := &tx{runner: runner{conn: conn}, engine: e}
 	if err := fn(t); err != nil {
 		t.rollback()
 		return err
@@ -107,12 +107,38 @@ func (e *Engine) writeOnce(ctx context.Context, fn func(db.Tx) error) error {
 
 // Read runs fn on one connection.
 func (e *Engine) Read(ctx context.Context, fn func(db.Conn) error) error {
-	conn, err := e.pool.Acquire(ctx)
+	conn, release, err := e.acquire(ctx)
 	if err != nil {
-		return mapError(err)
+		return err
 	}
-	defer conn.Release()
-	return fn(&runner{conn: conn.Conn()})
+	defer release()
+	return fn(&runner{conn: conn})
+}
+
+// patience is how long a database may take that hangs instead of closing its
+// connections. Nothing that a request waits for takes nearly as long.
+const patience = 15 * time.Second
+
+// acquire gives a connection that breaks when it is used for too long.
+func (e *Engine) acquire(ctx context.Context) (*pgx.Conn, func(), error) {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	conn, err := e.pool.Acquire(limited)
+	if err != nil {
+		if limited.Err() != nil && ctx.Err() == nil {
+			return nil, nil, fmt.Errorf("%w: no connection within %s: %w", db.ErrUnavailable, patience, err)
+		}
+		return nil, nil, mapError(err)
+	}
+	wire := conn.Conn().PgConn().Conn()
+	if err := wire.SetDeadline(time.Now().Add(patience)); err != nil {
+		conn.Release()
+		return nil, nil, mapError(err)
+	}
+	return conn.Conn(), func() {
+		_ = wire.SetDeadline(time.Time{}) // a closed connection does not come back to the pool
+		conn.Release()
+	}, nil
 }
 
 // Snapshot runs fn in a repeatable read-only transaction.
