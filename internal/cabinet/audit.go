@@ -58,20 +58,20 @@ func auditLog(p *page) error {
 		v.Entries = append(v.Entries, auditEntry(e))
 	}
 	if next := service.NextAudit(slice); next != nil {
-		v.Pager.Next = p.withQuery("after", fmt.Sprintf("%d-%d", next.At, next.ID))
+		v.Pager.Next = p.at(fmt.Sprintf("%d-%d", next.At, next.ID))
 	}
 	if pg.After != nil {
-		v.Pager.Previous = p.withQuery("after", "")
+		v.Pager.Previous = p.at("")
 	}
 	return p.show(view.AuditPage(p.shell(), v))
 }
 
-// withQuery is this page's address with one value changed.
-func (p *page) withQuery(name, value string) string {
+// at is this page's address at another position of its list, empty for the first.
+func (p *page) at(position string) string {
 	q := p.r.URL.Query()
-	q.Set(name, value)
-	if value == "" {
-		q.Del(name)
+	q.Set("after", position)
+	if position == "" {
+		q.Del("after")
 	}
 	if len(q) == 0 {
 		return p.r.URL.Path

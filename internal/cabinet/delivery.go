@@ -97,10 +97,10 @@ func deliveries(p *page) error {
 		v.Deliveries = append(v.Deliveries, deliveryView(d))
 	}
 	if found.Next != nil {
-		v.Pager.Next = p.withQuery("after", formatCursor(*found.Next))
+		v.Pager.Next = p.at(formatCursor(*found.Next))
 	}
 	if after != nil {
-		v.Pager.Previous = p.withQuery("after", "")
+		v.Pager.Previous = p.at("")
 	}
 	return p.show(view.DeliveriesPage(p.shell(), v))
 }

@@ -82,7 +82,7 @@ func classify(err error, t *target, timeout time.Duration, came *progress) (Kind
 			"in the receiver or in the proxy before it.", t.host)
 	}
 	return KindBody, fmt.Sprintf("The answer of %s could not be read as HTTP (%s); check what listens on port %d.",
-		t.host, shorten(innermost(err), maxQuoted), t.port)
+		t.host, shorten(innermost(err)), t.port)
 }
 
 func isTimeout(err error) bool {
@@ -151,7 +151,7 @@ func tlsDetail(err error, t *target) string {
 			"it asks for a client certificate.", t.hostPort())
 	}
 	return fmt.Sprintf("No secure connection to %s (%s); check its TLS settings and certificate.",
-		t.hostPort(), shorten(innermost(err), maxQuoted))
+		t.hostPort(), shorten(innermost(err)))
 }
 
 func certificateNames(cert *x509.Certificate) string {
@@ -162,7 +162,7 @@ func certificateNames(cert *x509.Certificate) string {
 	if len(names) == 0 {
 		return "no host name"
 	}
-	return shorten(strings.Join(names, ", "), maxQuoted)
+	return shorten(strings.Join(names, ", "))
 }
 
 // innermost is the text of the first cause: the layers around it name net/http's parts, not the receiver's.
@@ -206,7 +206,7 @@ func redirectDetail(resp *http.Response) string {
 			resp.StatusCode)
 	}
 	return fmt.Sprintf("The receiver answered %d and points to %s; redirects are not followed, so enter the final URL.",
-		resp.StatusCode, shorten(location, maxQuoted))
+		resp.StatusCode, shorten(location))
 }
 
 func statusDetail(code int) string {

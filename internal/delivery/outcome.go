@@ -89,10 +89,10 @@ func storable(text string) string {
 }
 
 // shorten makes a receiver's text fit into a sentence.
-func shorten(text string, limit int) string {
+func shorten(text string) string {
 	text = storable(text)
-	if len(text) <= limit {
+	if len(text) <= maxQuoted {
 		return text
 	}
-	return strings.ToValidUTF8(text[:limit], "") + "…"
+	return strings.ToValidUTF8(text[:maxQuoted], "") + "…"
 }

@@ -91,7 +91,7 @@ func (d *desk) get(t *testing.T, path string) *http.Response {
 // lines reads a whole CSV file.
 func lines(t *testing.T, answer *http.Response) [][]string {
 	t.Helper()
-	if answer.StatusCode != 200 {
+	if answer.StatusCode != http.StatusOK {
 		all, _ := io.ReadAll(answer.Body)
 		t.Fatalf("%s: %d %s", answer.Request.URL, answer.StatusCode, all)
 	}
@@ -234,7 +234,7 @@ func TestReportRefusals(t *testing.T) {
 		"assignments.csv?status=started&status=failed",
 	} {
 		answer := d.get(t, path)
-		if got := answer.Header.Get("Content-Type"); answer.StatusCode != 400 || got != "application/json; charset=utf-8" || answer.Header.Get("Content-Disposition") != "" {
+		if got := answer.Header.Get("Content-Type"); answer.StatusCode != http.StatusBadRequest || got != "application/json; charset=utf-8" || answer.Header.Get("Content-Disposition") != "" {
 			t.Errorf("%s: %d %v", path, answer.StatusCode, answer.Header)
 		}
 	}

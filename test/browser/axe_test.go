@@ -111,6 +111,7 @@ func (b *tab) inspect(path string) {
 // TestScreenshots takes a picture of every page, into the folder that
 // SCREENSHOTS_DIR names; without it there is nothing to do.
 func TestScreenshots(t *testing.T) {
+	t.Parallel()
 	dir := os.Getenv("SCREENSHOTS_DIR")
 	if dir == "" {
 		return

@@ -201,7 +201,7 @@ func (l *ledger) settle(t *testing.T, base string) (told, untold map[string]bool
 func (l *ledger) audit(t *testing.T, base string, r *receiver, hook endpoint) {
 	t.Helper()
 	told, untold := l.settle(t, base)
-	got := r.until(t, patience, "every event", func(all []arrival) bool {
+	r.until(t, patience, "every event", func(all []arrival) bool {
 		left := maps.Clone(told)
 		for _, a := range all {
 			delete(left, a.key())
@@ -209,7 +209,7 @@ func (l *ledger) audit(t *testing.T, base string, r *receiver, hook endpoint) {
 		return len(left) == 0
 	})
 	l.drained(t)
-	got, _ = r.all()
+	got, _ := r.all()
 	ids, bodies := map[string]map[string]bool{}, map[string]string{}
 	for _, a := range got {
 		if untold[a.key()] {

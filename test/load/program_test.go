@@ -83,8 +83,9 @@ func (p *program) until(log string, within time.Duration) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			defer c.close()
-			return address, c.do(get("/readyz", ""))
+			err = c.do(get("/readyz", ""))
+			c.close()
+			return address, err
 		}
 	}
 	return "", errors.New("the server is not ready")

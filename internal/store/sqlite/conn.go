@@ -52,7 +52,7 @@ func (c *conn) Query(ctx context.Context, text string, args ...any) (db.Rows, er
 	if err != nil {
 		return nil, err
 	}
-	rs, err := st.QueryContext(ctx, bind(args)...) //nolint:sqlclosecheck,rowserrcheck // The caller closes and asks.
+	rs, err := st.QueryContext(ctx, bind(args)...) //nolint:rowserrcheck // The caller closes and asks.
 	if err != nil {
 		return nil, mapError(err)
 	}
