@@ -102,7 +102,7 @@ func finishes(t *testing.T, database string, signal syscall.Signal) {
 			_ = conn.Close()
 			return errors.New("it takes connections")
 		}
-		return nil //nolint:nilerr // A refused connection is what is waited for.
+		return nil
 	})
 	close(goOn)
 	if status := held.release(t); status != http.StatusOK {
