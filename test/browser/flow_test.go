@@ -51,6 +51,7 @@ func TestFromFirstSignInToRevokedToken(t *testing.T) {
 
 		hook.answer(http.StatusOK)
 		b.press("Redeliver")
+		b.sees("The delivery is sent again")
 		b.until("a second attempt", `document.body.innerText.includes('Attempt 2') || (location.reload(), false)`)
 		b.sees("Delivered")
 		got := hook.events("employee.joined")
