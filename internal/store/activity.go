@@ -84,16 +84,14 @@ func (s *Store) loadActivities(ctx context.Context, tx db.Tx, items []domain.Act
 		run.assignments[a.ID] = a
 		run.order = append(run.order, a.ID)
 		return err
-	}, `SELECT `+assignmentColumns+` FROM `+assignments+` k JOIN assignments a ON a.id = k.id
-		JOIN employees e ON e.company_id = a.company_id AND e.id = a.employee_id
-		JOIN courses c ON c.id = a.course_id ORDER BY a.id`+s.db.ForUpdate("a"), args...)
+	}, `SELECT `+assignmentColumns+assignmentFrom+` WHERE a.id IN (SELECT k.id FROM `+assignments+` k) ORDER BY a.id`+s.db.ForUpdate("a"), args...)
 	activities, args := s.db.Rows(1, db.Column{Name: "id", Type: db.Text, Values: unique(keys)})
 	b.Query(func(r db.Rows) error {
 		var id string
 		err := r.Scan(&id)
 		run.known[id] = true
 		return err
-	}, `SELECT x.id FROM `+activities+` k JOIN activities x ON x.id = k.id`, args...)
+	}, `SELECT x.id FROM activities x WHERE x.id IN (SELECT k.id FROM `+activities+` k)`, args...)
 	return run, tx.Send(ctx, b)
 }
 

@@ -99,33 +99,32 @@ func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 		}
 		p.employees[e.ExternalID] = e
 		return nil
-	}, `SELECT `+employeeColumns+` FROM `+employees+` k JOIN employees e ON e.company_id = $1 AND e.external_id = k.external_id
-		WHERE e.left_at IS NULL ORDER BY e.id`+d.ForShare("e"), append([]any{company}, employeeArgs...)...)
+	}, `SELECT `+employeeColumns+` FROM employees e
+		WHERE e.company_id = $1 AND e.external_id IN (SELECT k.external_id FROM `+employees+` k) AND e.left_at IS NULL
+		ORDER BY e.id`+d.ForShare("e"), append([]any{company}, employeeArgs...)...)
 	b.Query(func(r db.Rows) error {
 		var id string
 		err := r.Scan(&id)
 		p.former[id] = true
 		return err
-	}, `SELECT DISTINCT e.external_id FROM `+employees+` k JOIN employees e ON e.company_id = $1 AND e.external_id = k.external_id
-		WHERE e.left_at IS NOT NULL`, append([]any{company}, employeeArgs...)...)
+	}, `SELECT DISTINCT e.external_id FROM employees e
+		WHERE e.company_id = $1 AND e.external_id IN (SELECT k.external_id FROM `+employees+` k) AND e.left_at IS NOT NULL`, append([]any{company}, employeeArgs...)...)
 	courses, courseArgs := d.Rows(2, db.Column{Name: "id", Type: db.Int, Values: p.courseKeys})
 	b.Query(func(r db.Rows) error {
 		var c grantedCourse
 		err := scanCourse(r, &c.Course, &c.granted)
 		p.courses[c.ID] = c
 		return err
-	}, `SELECT `+courseColumns+`, g.company_id IS NOT NULL FROM `+courses+` k JOIN courses c ON c.id = k.id
-		LEFT JOIN course_grants g ON g.company_id = $1 AND g.course_id = c.id`, append([]any{company}, courseArgs...)...)
+	}, `SELECT `+courseColumns+`, g.company_id IS NOT NULL FROM courses c
+		LEFT JOIN course_grants g ON g.company_id = $1 AND g.course_id = c.id WHERE c.id IN (SELECT k.id FROM `+courses+` k)`, append([]any{company}, courseArgs...)...)
 	externals, externalArgs := d.Rows(2, db.Column{Name: "external_id", Type: db.Text, Values: p.externalKeys})
 	b.Query(func(r db.Rows) error {
 		var a domain.Assignment
 		err := scanAssignment(r, &a)
 		p.existing[a.ExternalID] = a
 		return err
-	}, `SELECT `+assignmentColumns+` FROM `+externals+` k
-		JOIN assignments a ON a.company_id = $1 AND a.external_id = k.external_id AND a.revoked_at IS NULL
-		JOIN employees e ON e.company_id = a.company_id AND e.id = a.employee_id
-		JOIN courses c ON c.id = a.course_id`, append([]any{company}, externalArgs...)...)
+	}, `SELECT `+assignmentColumns+assignmentFrom+`
+		WHERE a.company_id = $1 AND a.external_id IN (SELECT k.external_id FROM `+externals+` k) AND a.revoked_at IS NULL`, append([]any{company}, externalArgs...)...)
 }
 
 // decide gives every item its result, first item first.

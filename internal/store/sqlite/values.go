@@ -97,7 +97,8 @@ func (dialect) Rows(first int, cols ...db.Column) (string, []any) {
 		}
 		parts[i] = value + " AS " + c.Name
 	}
-	text := "(SELECT " + strings.Join(parts, ", ") + " FROM json_each($" + strconv.Itoa(first) + "))"
+	// Materialised, or a join would read the array anew for every row of the other table.
+	text := "(WITH given AS MATERIALIZED (SELECT " + strings.Join(parts, ", ") + " FROM json_each($" + strconv.Itoa(first) + ")) SELECT * FROM given)"
 	return text, []any{encodeRows(cols)}
 }
 
