@@ -16,6 +16,7 @@ func TestSQLiteIsLockedByAnotherProgram(t *testing.T) {
 	t.Parallel()
 	database := sqliteDatabase(t)
 	f, caller, inbox := newFirm(t, database), newCaller(t), newReceiver(t, nil)
+	caller.Timeout = 2 * patience // whoever writes waits for those before it
 	f.listen(t, inbox.URL)
 	server := serve(t, database)
 	f.join(t, caller, server.url, "there")
