@@ -269,7 +269,8 @@ func (a *App) start(ctx context.Context, p *parts) (stop func() error, err error
 	wg.Go(func() { a.learning.Run(work, a.log) })
 	wg.Go(func() { a.tokens.Run(work) })
 	wg.Go(func() { p.webhooks.Run(work) })
-	wg.Go(func() { a.sweepSessions(work, p.sessions) })
+	wg.Go(func() { a.every(work, sessionSweep, "sweep sessions", p.sessions.Sweep) })
+	wg.Go(func() { a.every(work, tending, "tend the database", a.store.Engine().Tend) })
 	return func() error {
 		grace, done := context.WithTimeout(context.Background(), stopGrace)
 		defer done()
@@ -281,18 +282,22 @@ func (a *App) start(ctx context.Context, p *parts) (stop func() error, err error
 	}, nil
 }
 
-const sessionSweep = 10 * time.Minute
+const (
+	sessionSweep = 10 * time.Minute
+	tending      = 3 * time.Second
+)
 
-func (a *App) sweepSessions(ctx context.Context, sessions *service.Sessions) {
-	tick := time.NewTicker(sessionSweep)
+// every does something again and again until ctx ends.
+func (a *App) every(ctx context.Context, interval time.Duration, what string, do func(context.Context) error) {
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if err := sessions.Sweep(ctx); err != nil && ctx.Err() == nil {
-				a.log.Warn("sweep sessions", "error", err)
+			if err := do(ctx); err != nil && ctx.Err() == nil {
+				a.log.Warn(what, "error", err)
 			}
 		}
 	}

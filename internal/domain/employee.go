@@ -80,6 +80,22 @@ type ProvisionState struct {
 	Former       *Employee
 }
 
+// Add takes an employee who has the externalId or, now or formerly, the email.
+func (s *ProvisionState) Add(in Provision, e *Employee) {
+	if e.LeftAt != nil {
+		if f := s.Former; f == nil || e.LeftAt.After(*f.LeftAt) || e.LeftAt.Equal(*f.LeftAt) && e.ID > f.ID {
+			s.Former = e
+		}
+		return
+	}
+	if in.ExternalID != "" && e.ExternalID == in.ExternalID {
+		s.ByExternalID = e
+	}
+	if FoldEmail(e.Email) == FoldEmail(in.Email) {
+		s.ByEmail = e
+	}
+}
+
 // ProvisionAct is what must be written to give a provisioning call its answer.
 type ProvisionAct int
 

@@ -47,29 +47,10 @@ var (
 	assignmentFrom = ` FROM assignments a
 	JOIN employees e ON e.company_id = a.company_id AND e.id = a.employee_id
 	JOIN courses c ON c.id = a.course_id`
-
-	employeeWithAssignmentsSQL = `SELECT ` + employeeColumns + `, ` + fieldList(true) + ` FROM employees e
-	LEFT JOIN assignments a ON a.company_id = e.company_id AND a.employee_id = e.id AND a.revoked_at IS NULL
-	LEFT JOIN courses c ON c.id = a.course_id
-	WHERE e.company_id = $1 AND e.external_id = $2 AND e.left_at IS NULL ORDER BY a.id`
 )
 
 func scanAssignment(r db.Rows, a *domain.Assignment) error {
 	return r.Scan(append(assignmentDest(a), &a.CompanyID, &a.EmployeeID, &a.EmployeeExternalID, &a.EmployeeEmail, &a.EmployeeName)...)
-}
-
-func scanEmployeeAssignment(r db.Rows, e *domain.Employee, list *[]domain.Assignment) error {
-	var a domain.Assignment
-	if err := scanEmployee(r, e, assignmentDest(&a)...); err != nil {
-		return err
-	}
-	if a.ID == 0 {
-		return nil
-	}
-	a.CompanyID, a.EmployeeID, a.EmployeeExternalID = e.CompanyID, e.ID, e.ExternalID
-	a.EmployeeEmail, a.EmployeeName = e.Email, e.Name
-	*list = append(*list, a)
-	return nil
 }
 
 // Assignments lists the live assignments in ascending id or, with UpdatedSince,

@@ -22,98 +22,6 @@ func scanEmployee(r db.Rows, e *domain.Employee, more ...any) error {
 	return err
 }
 
-// provisionSQL finds who holds the identifier, who holds the address, and the
-// latest former employee with the address.
-const provisionSQL = `
-	SELECT ` + employeeColumns + `, 'external' FROM employees e
-	WHERE e.company_id = $1 AND e.external_id = $2 AND e.left_at IS NULL
-	UNION ALL SELECT ` + employeeColumns + `, 'email' FROM employees e
-	WHERE e.company_id = $1 AND e.email_folded = $3 AND e.left_at IS NULL
-	UNION ALL SELECT * FROM (SELECT ` + employeeColumns + `, 'former' FROM employees e
-	WHERE e.company_id = $1 AND e.email_folded = $3 AND e.left_at IS NOT NULL
-	ORDER BY e.left_at DESC, e.id DESC LIMIT 1) former`
-
-// Provision finds, links or creates an employee. Codes: external_id_taken, email_taken.
-func (s *Store) Provision(ctx context.Context, c domain.Caller, in domain.Provision) (domain.Employee, domain.ProvisionStatus, error) {
-	var out domain.Employee
-	var status domain.ProvisionStatus
-	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
-		var state domain.ProvisionState
-		var ids []int64
-		b := &db.Batch{}
-		b.Query(func(r db.Rows) error { return scanProvisionState(r, &state) },
-			provisionSQL, c.Company.ID, in.ExternalID, domain.FoldEmail(in.Email))
-		tx.IDs(b, "employee_ids", 1, &ids)
-		box.prepare(b, tx, 1, c.Company.ID)
-		if err := tx.Send(ctx, b); err != nil {
-			return err
-		}
-		act, err := domain.DecideProvision(in, state)
-		if err != nil {
-			return err
-		}
-		switch act {
-		case domain.ProvisionNothing:
-			out, status = *state.ByExternalID, domain.ProvisionFound
-			return nil
-		case domain.ProvisionSetExternalID:
-			out, status = *state.ByEmail, domain.ProvisionLinked
-			return s.linkEmployee(ctx, tx, box, c, &out, in.ExternalID)
-		case domain.ProvisionBringBack:
-			out, status = *state.Former, domain.ProvisionLinked
-			out.ExternalID, out.Name, out.Email = in.ExternalID, in.Name, in.Email
-			return s.bringBack(ctx, tx, box, c, &out, "employee.provisioned")
-		}
-		out = domain.Employee{
-			CompanyID: c.Company.ID, ID: ids[0], ExternalID: in.ExternalID, Email: in.Email, Name: in.Name,
-			Role: domain.RoleEmployee, Tags: []string{}, JoinedAt: tx.Now(),
-		}
-		tx.Last(s.joinBatch(tx, box, c, out, "employee.provisioned", &status))
-		return nil
-	})
-	return out, status, err
-}
-
-func scanProvisionState(r db.Rows, state *domain.ProvisionState) error {
-	e := &domain.Employee{}
-	var how string
-	if err := scanEmployee(r, e, &how); err != nil {
-		return err
-	}
-	switch how {
-	case "external":
-		state.ByExternalID = e
-	case "email":
-		state.ByEmail = e
-	default:
-		state.Former = e
-	}
-	return nil
-}
-
-// joinBatch writes a new membership; status is created if the account is new too.
-func (s *Store) joinBatch(tx db.Tx, box *outbox, c domain.Caller, e domain.Employee, action string, status *domain.ProvisionStatus) *db.Batch {
-	b := &db.Batch{}
-	b.Items = append(b.Items, db.Item{
-		SQL:  `INSERT INTO accounts (email_folded, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
-		Args: []any{domain.FoldEmail(e.Email), tx.Now()},
-		Done: func(n int64) error {
-			*status = domain.ProvisionLinked
-			if n == 1 {
-				*status = domain.ProvisionCreated
-			}
-			return nil
-		},
-	})
-	b.Exec(`INSERT INTO employees (company_id, id, external_id, email, email_folded, name, role, tags, joined_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`,
-		e.CompanyID, e.ID, optionalText(e.ExternalID), e.Email, domain.FoldEmail(e.Email), e.Name, string(e.Role),
-		encodeList(e.Tags), tx.Now())
-	box.audit(b, tx.Now(), employeeEntry(c, action, e.ID, ""))
-	box.events(b, tx.Now(), domain.EmployeeJoined(e, tx.Now()))
-	return b
-}
-
 func (s *Store) linkEmployee(ctx context.Context, tx db.Tx, box *outbox, c domain.Caller, e *domain.Employee, externalID string) error {
 	e.ExternalID = externalID
 	b := &db.Batch{}
@@ -142,34 +50,26 @@ func (s *Store) bringBack(ctx context.Context, tx db.Tx, box *outbox, c domain.C
 // Join makes an employee without an external id, as someone who joins through
 // the cabinet. Codes: email_taken.
 func (s *Store) Join(ctx context.Context, c domain.Caller, email, name string) (domain.Employee, error) {
-	var out domain.Employee
+	var out provisioned
+	r := provisionRequest{c, domain.Provision{Email: email, Name: name}}
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
-		var state domain.ProvisionState
-		var ids []int64
-		b := &db.Batch{}
-		b.Query(func(r db.Rows) error { return scanProvisionState(r, &state) }, provisionSQL, c.Company.ID, nil, domain.FoldEmail(email))
-		tx.IDs(b, "employee_ids", 1, &ids)
-		box.prepare(b, tx, 1, c.Company.ID)
-		if err := tx.Send(ctx, b); err != nil {
+		states, ids, err := loadProvisions(ctx, tx, box, []provisionRequest{r})
+		if err != nil {
 			return err
 		}
-		if state.ByEmail != nil {
+		if states[0].ByEmail != nil {
 			return domain.ErrEmailTaken
 		}
-		if state.Former != nil {
-			out = *state.Former
+		if states[0].Former != nil {
+			out.Employee = *states[0].Former
 			out.ExternalID, out.Email, out.Name = "", email, name
-			return s.bringBack(ctx, tx, box, c, &out, "employee.joined")
+			return s.bringBack(ctx, tx, box, c, &out.Employee, "employee.joined")
 		}
-		out = domain.Employee{
-			CompanyID: c.Company.ID, ID: ids[0], Email: email, Name: name,
-			Role: domain.RoleEmployee, Tags: []string{}, JoinedAt: tx.Now(),
-		}
-		var status domain.ProvisionStatus
-		tx.Last(s.joinBatch(tx, box, c, out, "employee.joined", &status))
+		out.Employee = r.join(ids[0], tx.Now())
+		newcomers{{c, "employee.joined", &out}}.last(tx, box)
 		return nil
 	})
-	return out, err
+	return out.Employee, err
 }
 
 // Employees lists the live employees in ascending id.
@@ -226,24 +126,59 @@ const employeeByExternalID = `SELECT ` + employeeColumns + ` FROM employees e
 const formerByExternalID = `SELECT ` + employeeColumns + ` FROM employees e
 	WHERE e.company_id = $1 AND e.external_id = $2 AND e.left_at IS NOT NULL ORDER BY e.left_at DESC, e.id DESC`
 
-// Employee gives a live employee with all assignments, ascending id, in one
-// statement. Codes: employee_not_found, employee_offboarded.
+// Employee gives a live employee with all assignments, ascending id. Codes:
+// employee_not_found, employee_offboarded.
 func (s *Store) Employee(ctx context.Context, company int64, externalID string) (domain.Employee, []domain.Assignment, error) {
-	var e domain.Employee
-	var list []domain.Assignment
-	found := false
+	found, err := s.employees.ask(ctx, employeeKey{company, externalID})
+	if err == nil && found.ID == 0 {
+		err = s.missingEmployee(ctx, company, externalID)
+	}
+	return found.Employee, found.assignments, err
+}
+
+type employeeKey struct {
+	company    int64
+	externalID string
+}
+
+// knownEmployee is nobody if the id is 0.
+type knownEmployee struct {
+	domain.Employee
+	assignments []domain.Assignment
+}
+
+// readEmployees looks employees up, with all assignments, in one statement.
+func (s *Store) readEmployees(ctx context.Context, keys []employeeKey) ([]knownEmployee, error) {
+	out := make([]knownEmployee, len(keys))
+	numbers, companies, externals := make([]int64, len(keys)), make([]int64, len(keys)), make([]string, len(keys))
+	for i, k := range keys {
+		numbers[i], companies[i], externals[i] = int64(i), k.company, k.externalID
+	}
+	rows, args := s.db.Rows(1, db.Column{Name: "n", Type: db.Int, Values: numbers},
+		db.Column{Name: "company_id", Type: db.Int, Values: companies}, db.Column{Name: "external_id", Type: db.Text, Values: externals})
 	b := &db.Batch{}
-	b.Query(func(r db.Rows) error {
-		found = true
-		return scanEmployeeAssignment(r, &e, &list)
-	}, employeeWithAssignmentsSQL, company, externalID)
-	if err := s.read(ctx, b); err != nil {
-		return e, nil, err
+	b.Query(func(r db.Rows) error { return scanKnownEmployee(r, out) }, `SELECT `+employeeColumns+`, k.n, `+fieldList(true)+`
+		FROM `+rows+` k`+
+		s.db.Join("employees", "e", `e.company_id = k.company_id AND e.external_id = k.external_id AND e.left_at IS NULL`)+
+		s.db.LeftJoin("assignments", "a", `a.company_id = e.company_id AND a.employee_id = e.id AND a.revoked_at IS NULL`)+
+		s.db.LeftJoin("courses", "c", `c.id = a.course_id`)+` ORDER BY k.n, a.id`, args...)
+	return out, s.read(ctx, b)
+}
+
+func scanKnownEmployee(r db.Rows, to []knownEmployee) error {
+	var e domain.Employee
+	var a domain.Assignment
+	var n int64
+	if err := scanEmployee(r, &e, append([]any{&n}, assignmentDest(&a)...)...); err != nil {
+		return err
 	}
-	if !found {
-		return e, nil, s.missingEmployee(ctx, company, externalID)
+	if to[n].Employee = e; a.ID == 0 {
+		return nil
 	}
-	return e, list, nil
+	a.CompanyID, a.EmployeeID, a.EmployeeExternalID = e.CompanyID, e.ID, e.ExternalID
+	a.EmployeeEmail, a.EmployeeName = e.Email, e.Name
+	to[n].assignments = append(to[n].assignments, a)
+	return nil
 }
 
 // missingEmployee tells someone who left from someone who never was.

@@ -127,11 +127,29 @@ func (d *deliveryRows) insert(b *db.Batch, dialect db.Dialect, now time.Time) {
 		append([]any{now}, args...)...)
 }
 
-// audit queues an entry of the audit log.
-func (o *outbox) audit(b *db.Batch, now time.Time, e domain.AuditEntry) {
+// audit queues entries of the audit log.
+func (o *outbox) audit(b *db.Batch, now time.Time, entries ...domain.AuditEntry) {
+	n := len(entries)
+	companies, actors, employees := make([]int64, n), make([]int64, n), make([]int64, n)
+	var texts [8][]string
+	for i, e := range entries {
+		companies[i], actors[i], employees[i] = e.CompanyID, e.Actor.ID, e.EmployeeID
+		for k, text := range [len(texts)]string{
+			string(e.Actor.Kind), e.Actor.Label, e.Action, e.RecordKind, e.RecordID, e.Actor.RequestID, e.Actor.Address, e.Detail,
+		} {
+			texts[k] = append(texts[k], text)
+		}
+	}
+	columns := []db.Column{
+		{Name: "company_id", Type: db.Int, Values: companies}, {Name: "actor_id", Type: db.Int, Values: actors},
+		{Name: "employee_id", Type: db.Int, Values: employees},
+	}
+	for k, name := range [len(texts)]string{"actor_kind", "actor_label", "action", "record_kind", "record_id", "request_id", "address", "detail"} {
+		columns = append(columns, db.Column{Name: name, Type: db.Text, Values: texts[k]})
+	}
+	rows, args := o.store.db.Rows(2, columns...)
 	b.Exec(`INSERT INTO audit_entries (company_id, at, actor_kind, actor_id, actor_label, action, record_kind, record_id,
 			employee_id, request_id, address, detail)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		e.CompanyID, now, string(e.Actor.Kind), e.Actor.ID, e.Actor.Label, e.Action, e.RecordKind, e.RecordID,
-		e.EmployeeID, e.Actor.RequestID, e.Actor.Address, e.Detail)
+		SELECT company_id, $1, actor_kind, actor_id, actor_label, action, record_kind, record_id,
+			employee_id, request_id, address, detail FROM `+rows+` r`, append([]any{now}, args...)...)
 }

@@ -20,8 +20,10 @@ import (
 
 // Store is the one database.
 type Store struct {
-	db   db.Engine
-	wake func([]domain.EndpointKey)
+	db         db.Engine
+	wake       func([]domain.EndpointKey)
+	employees  gather[employeeKey, knownEmployee]
+	provisions gather[provisionRequest, provisioned]
 }
 
 // Open connects to the database that the address names: sqlite:///path/file.db
@@ -50,7 +52,11 @@ func Open(ctx context.Context, address string) (*Store, error) {
 }
 
 // New wraps an open engine.
-func New(engine db.Engine) *Store { return &Store{db: engine, wake: func([]domain.EndpointKey) {}} }
+func New(engine db.Engine) *Store {
+	s := &Store{db: engine, wake: func([]domain.EndpointKey) {}}
+	s.employees.answer, s.provisions.answer = s.readEmployees, s.provision
+	return s
+}
 
 // OnDeliveries sets what is called after a commit that made deliveries due.
 func (s *Store) OnDeliveries(fn func([]domain.EndpointKey)) { s.wake = fn }

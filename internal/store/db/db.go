@@ -61,6 +61,8 @@ type Engine interface {
 	// Erased is told that personal data was removed, so that the engine can clear
 	// what its files still hold of it.
 	Erased(ctx context.Context) error
+	// Tend does what keeps the engine quick; it is to be called every few seconds.
+	Tend(ctx context.Context) error
 	// Publish tells every process that listens on the topic, this one too.
 	Publish(ctx context.Context, topic string, keys []string) error
 	// Listen calls fn for what is published until ctx ends. fn is called with nil
@@ -92,6 +94,11 @@ type Dialect interface {
 	// Rows gives a table expression over columns of values, and its arguments,
 	// whose placeholders begin at $first. Every column has the same length.
 	Rows(first int, cols ...Column) (sql string, args []any)
+	// Join and LeftJoin are clauses that join a table, looking its rows up by an
+	// index for each row before it. An engine that believes the table small would
+	// else read it whole, and go on so with a plan it keeps while the table grows.
+	Join(table, alias, on string) string
+	LeftJoin(table, alias, on string) string
 	// ForUpdate and ForShare are the suffixes that lock the rows of a table alias;
 	// empty where there is one writer.
 	ForUpdate(alias string) string

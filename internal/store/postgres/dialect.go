@@ -9,7 +9,21 @@ import (
 
 type dialect struct{}
 
-func (dialect) Name() string                  { return "postgres" }
+func (dialect) Name() string { return "postgres" }
+
+func (dialect) Join(table, alias, on string) string {
+	return " CROSS JOIN" + lateral(table, alias, on)
+}
+
+func (dialect) LeftJoin(table, alias, on string) string {
+	return " LEFT JOIN" + lateral(table, alias, on) + " ON true"
+}
+
+// lateral keeps by its OFFSET that the planner makes an ordinary join of it.
+func lateral(table, alias, on string) string {
+	return fmt.Sprintf(" LATERAL (SELECT * FROM %s %s WHERE %s OFFSET 0) %[2]s", table, alias, on)
+}
+
 func (dialect) ForUpdate(alias string) string { return " FOR UPDATE OF " + alias }
 func (dialect) ForShare(alias string) string  { return " FOR SHARE OF " + alias }
 func (dialect) SkipLocked() string            { return " SKIP LOCKED" }
@@ -20,12 +34,14 @@ var arrayTypes = map[db.Type]string{
 	db.Int: "bigint[]", db.Text: "text[]", db.Bool: "boolean[]", db.Time: "timestamptz[]", db.Bytes: "bytea[]", db.UUID: "uuid[]",
 }
 
-// Rows is unnest over one array per column.
+// Rows is unnest over one array per column. The arrays stand in subqueries, where
+// PostgreSQL does not look at their length when it plans: else a plan for just so
+// many rows would seem better than the one it keeps, and it would plan every time.
 func (dialect) Rows(first int, cols ...db.Column) (string, []any) {
 	arrays, names := make([]string, len(cols)), make([]string, len(cols))
 	args := make([]any, len(cols))
 	for i, c := range cols {
-		arrays[i] = fmt.Sprintf("$%d::%s", first+i, arrayTypes[c.Type])
+		arrays[i] = fmt.Sprintf("(SELECT $%d::%s)", first+i, arrayTypes[c.Type])
 		names[i] = c.Name
 		args[i] = c.Values
 	}

@@ -213,3 +213,30 @@ func TestWatermarkStaysClose(t *testing.T) {
 	stop()
 	writers.Wait()
 }
+
+// PostgreSQL is made to look at a table that has grown.
+func TestTend(t *testing.T) {
+	t.Parallel()
+	e := empty(t)
+	if e == nil {
+		return
+	}
+	if err := write(t, e, `INSERT INTO counters SELECT n, 0 FROM generate_series(3, 3000) n`); err != nil {
+		t.Fatal(err)
+	}
+	known := -1.0
+	for known < 0 {
+		// What was written reaches the statistics a moment after its transaction.
+		if err := e.Tend(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error { return r.Scan(&known) }, `SELECT reltuples::float8 FROM pg_class WHERE oid = 'counters'::regclass`)
+		if err := e.Read(t.Context(), func(c db.Conn) error { return c.Send(t.Context(), b) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if known != 3000 {
+		t.Errorf("PostgreSQL believes the table to have %v rows", known)
+	}
+}

@@ -84,6 +84,15 @@ func (dialect) ForUpdate(string) string { return "" }
 func (dialect) ForShare(string) string  { return "" }
 func (dialect) SkipLocked() string      { return "" }
 
+// Join is a CROSS JOIN, because SQLite leaves the order of those as it is.
+func (dialect) Join(table, alias, on string) string {
+	return " CROSS JOIN " + table + " " + alias + " ON " + on
+}
+
+func (dialect) LeftJoin(table, alias, on string) string {
+	return " LEFT JOIN " + table + " " + alias + " ON " + on
+}
+
 func (dialect) NotifyOnCommit(string) string { return "" }
 
 // Rows is json_each over one array of rows: the statement's text does not

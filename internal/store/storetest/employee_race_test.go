@@ -14,20 +14,21 @@ func TestProvisionRaces(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		f := newFirm(t, s)
+		replicas := []firm{f, f.with(store.New(s.Engine())), f.with(store.New(s.Engine()))}
 		var same, rival, back tally
-		race(32, func(int) {
-			_, status, err := f.provision("E1", "e1@x.test")
+		race(32, func(i int) {
+			_, status, err := replicas[i%3].provision("E1", "e1@x.test")
 			same.add(string(status), err)
 		})
 		equal(t, "32 times one externalId", same.counts, map[string]int{"created": 1, "found": 31})
 		race(16, func(i int) {
-			_, status, err := f.provision(fmt.Sprintf("R%d", i), "rival@x.test")
+			_, status, err := replicas[i%3].provision(fmt.Sprintf("R%d", i), "rival@x.test")
 			rival.add(string(status), err)
 		})
 		equal(t, "16 externalIds of one email", rival.counts, map[string]int{"created": 1, "email_taken": 15})
 		f.offboard("E1")
-		race(16, func(int) {
-			_, status, err := f.provision("E9", "e1@x.test")
+		race(16, func(i int) {
+			_, status, err := replicas[i%3].provision("E9", "e1@x.test")
 			back.add(string(status), err)
 		})
 		equal(t, "16 times someone who comes back", back.counts, map[string]int{"linked": 1, "found": 15})
@@ -35,6 +36,57 @@ func TestProvisionRaces(t *testing.T) {
 		equal(t, "accounts", number(t, s, `SELECT count(*) FROM accounts`), 2)
 		equal(t, "events of E1", mentions(f.events(), " E"), []string{"employee.joined E1", "employee.removed E1", "employee.joined E9"})
 		equal(t, "entries", len(f.audit()), 4)
+	})
+}
+
+// Requests that come together are answered together: those of several companies,
+// who are new, known, former, and those in conflict.
+func TestProvisionTogether(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		firms := []firm{newFirm(t, s), newFirm(t, s), newFirm(t, s)}
+		for i, f := range firms {
+			f.hire("known", "former")
+			f.offboard("former")
+			if i > 0 {
+				continue
+			}
+			if _, err := s.Join(t.Context(), f.c, "joined@x.test", "Joined"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var got tally
+		race(60, func(i int) {
+			f := firms[i%3]
+			id, email := fmt.Sprintf("E%d", i), fmt.Sprintf("e%d@x.test", i)
+			switch i / 3 {
+			case 0:
+				id, email = "known", "known@x.test"
+			case 1:
+				email = "former@x.test"
+			case 2:
+				id = "known"
+			case 3:
+				email = "known@x.test"
+			case 4:
+				email = "joined@x.test"
+			}
+			e, status, err := f.provision(id, email)
+			got.add(string(status), err)
+			if err == nil && (e.ExternalID != id || e.Email != email || e.CompanyID != f.c.Company.ID) {
+				t.Errorf("asked for %s with %s, got %+v", id, email, e)
+			}
+		})
+		equal(t, "answers", got.counts, map[string]int{
+			"found": 3, "linked": 3 + 3, "external_id_taken": 3, "email_taken": 3, "created": 45,
+		})
+		race(45, func(i int) {
+			id := fmt.Sprintf("E%d", 15+i)
+			e, _, err := s.Employee(t.Context(), firms[i%3].c.Company.ID, id)
+			if err != nil || e.ExternalID != id || e.CompanyID != firms[i%3].c.Company.ID {
+				t.Errorf("employee %s: %+v, %v", id, e, err)
+			}
+		})
 	})
 }
 

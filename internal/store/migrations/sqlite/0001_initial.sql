@@ -59,23 +59,25 @@ CREATE INDEX activities_assignment ON activities (assignment_id);
 
 -- Administrators are people who sign in; one may serve several companies.
 CREATE TABLE administrators (
-  id                INTEGER PRIMARY KEY AUTOINCREMENT,
-  email             TEXT NOT NULL,
-  email_folded      TEXT NOT NULL UNIQUE,
-  name              TEXT NOT NULL,
-  password_hash     TEXT,
-  totp_secret       BLOB,
-  totp_confirmed_at INTEGER,
-  recovery_hashes   TEXT NOT NULL,
-  theme             TEXT NOT NULL,
-  created_at        INTEGER NOT NULL,
-  last_sign_in_at   INTEGER
+  id                  INTEGER PRIMARY KEY AUTOINCREMENT,
+  email               TEXT NOT NULL,
+  email_folded        TEXT NOT NULL UNIQUE,
+  name                TEXT NOT NULL,
+  password_hash       TEXT,
+  password_changed_at INTEGER,
+  totp_secret         BLOB,
+  totp_confirmed_at   INTEGER,
+  recovery_hashes     TEXT NOT NULL,
+  theme               TEXT NOT NULL,
+  created_at          INTEGER NOT NULL,
+  last_sign_in_at     INTEGER
 );
 
 CREATE TABLE sign_in_links (
   hash             BLOB PRIMARY KEY,
   administrator_id INTEGER NOT NULL REFERENCES administrators (id) ON DELETE CASCADE,
   for_company_id   INTEGER NOT NULL,
+  name             TEXT NOT NULL,
   created_at       INTEGER NOT NULL,
   expires_at       INTEGER NOT NULL,
   used_at          INTEGER
@@ -146,10 +148,11 @@ CREATE TABLE employees (
   updated_at   INTEGER NOT NULL,
   PRIMARY KEY (company_id, id)
 );
-CREATE UNIQUE INDEX employees_external_id ON employees (company_id, external_id) WHERE left_at IS NULL;
-CREATE UNIQUE INDEX employees_email ON employees (company_id, email_folded) WHERE left_at IS NULL;
-CREATE INDEX employees_former ON employees (company_id, email_folded) WHERE left_at IS NOT NULL;
-CREATE INDEX employees_former_external_id ON employees (company_id, external_id) WHERE left_at IS NOT NULL;
+-- Each says what it is for, so that a planner without statistics does not take one for the other.
+CREATE UNIQUE INDEX employees_external_id ON employees (company_id, external_id) WHERE left_at IS NULL AND external_id IS NOT NULL;
+CREATE UNIQUE INDEX employees_email ON employees (company_id, email_folded) WHERE left_at IS NULL AND email_folded IS NOT NULL;
+CREATE INDEX employees_former ON employees (company_id, email_folded) WHERE left_at IS NOT NULL AND email_folded IS NOT NULL;
+CREATE INDEX employees_former_external_id ON employees (company_id, external_id) WHERE left_at IS NOT NULL AND external_id IS NOT NULL;
 CREATE INDEX employees_account ON employees (email_folded);
 
 CREATE TABLE employee_tags (
@@ -274,6 +277,7 @@ CREATE TABLE events (
 CREATE INDEX events_employee ON events (company_id, employee_id);
 CREATE INDEX events_external_id ON events (company_id, external_id, id);
 CREATE INDEX events_occurred ON events (occurred_at);
+CREATE INDEX events_erased ON events (company_id, id) WHERE erased_at IS NOT NULL;
 
 CREATE TABLE endpoints (
   company_id      INTEGER NOT NULL REFERENCES companies (id),
@@ -281,6 +285,7 @@ CREATE TABLE endpoints (
   url             TEXT NOT NULL,
   description     TEXT NOT NULL,
   events          TEXT NOT NULL,
+  past_events     TEXT NOT NULL DEFAULT '[]',
   secret          BLOB NOT NULL,
   previous_secret BLOB,
   previous_until  INTEGER,
@@ -317,8 +322,8 @@ CREATE TABLE deliveries (
 CREATE UNIQUE INDEX deliveries_event ON deliveries (company_id, event_id, endpoint_id);
 CREATE INDEX deliveries_due ON deliveries (endpoint_id, due_at, seq) WHERE state = 'pending';
 CREATE INDEX deliveries_log ON deliveries (company_id, kind, created_at, id);
-CREATE INDEX deliveries_endpoint_log ON deliveries (company_id, endpoint_id, state, created_at, id) WHERE state <> 'pending';
-CREATE INDEX deliveries_unfinished ON deliveries (company_id, state, created_at, id) WHERE state <> 'delivered';
+CREATE INDEX deliveries_endpoint_log ON deliveries (company_id, endpoint_id, state, created_at, id, kind) WHERE state <> 'pending';
+CREATE INDEX deliveries_unfinished ON deliveries (company_id, state, kind, created_at, id, endpoint_id) WHERE state <> 'delivered';
 
 CREATE TABLE delivery_attempts (
   company_id       INTEGER NOT NULL,
@@ -372,8 +377,10 @@ CREATE TABLE audit_entries (
   UNIQUE (company_id, id)
 );
 CREATE INDEX audit_entries_at ON audit_entries (company_id, at, id);
-CREATE INDEX audit_entries_action ON audit_entries (company_id, action, at, id);
-CREATE INDEX audit_entries_actor ON audit_entries (company_id, actor_kind, at, id);
+CREATE INDEX audit_entries_action ON audit_entries (company_id, action, actor_kind, at, id);
+CREATE INDEX audit_entries_actor ON audit_entries (company_id, actor_kind, actor_id, action, at, id);
+CREATE INDEX audit_entries_record ON audit_entries (company_id, record_id, at, id);
+CREATE INDEX audit_entries_request ON audit_entries (company_id, request_id, at, id);
 
 -- The last id given out per noun: ids are never used twice.
 CREATE TABLE sequences (

@@ -1,0 +1,228 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// Provision finds, links or creates an employee. Codes: external_id_taken, email_taken.
+func (s *Store) Provision(ctx context.Context, c domain.Caller, in domain.Provision) (domain.Employee, domain.ProvisionStatus, error) {
+	out, err := s.provisions.ask(ctx, provisionRequest{c, in})
+	if err == nil {
+		err = out.err
+	}
+	return out.Employee, out.status, err
+}
+
+type provisionRequest struct {
+	domain.Caller
+	domain.Provision
+}
+
+func (r provisionRequest) join(id int64, now time.Time) domain.Employee {
+	return domain.Employee{
+		CompanyID: r.Company.ID, ID: id, ExternalID: r.ExternalID, Email: r.Email, Name: r.Name,
+		Role: domain.RoleEmployee, Tags: []string{}, JoinedAt: now,
+	}
+}
+
+type provisioned struct {
+	domain.Employee
+	status domain.ProvisionStatus
+	err    error
+}
+
+// provision answers all requests that can be in one transaction, then the others
+// in one each.
+func (s *Store) provision(ctx context.Context, requests []provisionRequest) ([]provisioned, error) {
+	out := make([]provisioned, len(requests))
+	together, apart := distinct(requests)
+	late, err := s.provisionTogether(ctx, requests, together, out)
+	if err != nil {
+		return nil, err
+	}
+	apart = append(apart, late...)
+	slices.Sort(apart)
+	for _, i := range apart {
+		if _, err := s.provisionTogether(ctx, requests, []int{i}, out); err != nil {
+			out[i].err = err
+		}
+	}
+	return out, nil
+}
+
+// distinct tells the requests that share no key with one before them from the
+// others, which must see what those have made.
+func distinct(requests []provisionRequest) (together, apart []int) {
+	externals, emails := map[employeeKey]bool{}, map[employeeKey]bool{}
+	for i, r := range requests {
+		external, email := employeeKey{r.Company.ID, r.ExternalID}, employeeKey{r.Company.ID, domain.FoldEmail(r.Email)}
+		if externals[external] || emails[email] {
+			apart = append(apart, i)
+		} else {
+			together = append(together, i)
+		}
+		externals[external], emails[email] = true, true
+	}
+	return together, apart
+}
+
+// provisionTogether answers some of the requests. Late are those that need a
+// transaction of their own, because they change rows that are there: more than
+// one such change in one transaction could deadlock with another's.
+func (s *Store) provisionTogether(ctx context.Context, requests []provisionRequest, which []int, out []provisioned) (late []int, err error) {
+	some := make([]provisionRequest, len(which))
+	for n, i := range which {
+		some[n] = requests[i]
+	}
+	err = s.write(ctx, func(tx db.Tx, box *outbox) error {
+		late = nil
+		states, ids, err := loadProvisions(ctx, tx, box, some)
+		if err != nil {
+			return err
+		}
+		var joined newcomers
+		for n, i := range which {
+			r, state := some[n], states[n]
+			act, err := domain.DecideProvision(r.Provision, state)
+			switch {
+			case err != nil:
+				out[i] = provisioned{err: err}
+			case act == domain.ProvisionNothing:
+				out[i] = provisioned{Employee: *state.ByExternalID, status: domain.ProvisionFound}
+			case act == domain.ProvisionJoin:
+				out[i] = provisioned{Employee: r.join(ids[n], tx.Now())}
+				joined = append(joined, newcomer{r.Caller, "employee.provisioned", &out[i]})
+			case len(which) > 1:
+				late = append(late, i)
+			default:
+				return s.provisionOld(ctx, tx, box, r, act, state, &out[i])
+			}
+		}
+		joined.last(tx, box)
+		return nil
+	})
+	return late, err
+}
+
+func (s *Store) provisionOld(
+	ctx context.Context, tx db.Tx, box *outbox, r provisionRequest, act domain.ProvisionAct, state domain.ProvisionState, out *provisioned,
+) error {
+	out.status, out.err = domain.ProvisionLinked, nil
+	if act == domain.ProvisionSetExternalID {
+		out.Employee = *state.ByEmail
+		return s.linkEmployee(ctx, tx, box, r.Caller, &out.Employee, r.ExternalID)
+	}
+	out.Employee = *state.Former
+	out.ExternalID, out.Name, out.Email = r.ExternalID, r.Name, r.Email
+	return s.bringBack(ctx, tx, box, r.Caller, &out.Employee, "employee.provisioned")
+}
+
+// loadProvisions finds, for each request, who holds the identifier, who holds the
+// address, and the latest former employee with the address; and reserves ids.
+func loadProvisions(ctx context.Context, tx db.Tx, box *outbox, requests []provisionRequest) (states []domain.ProvisionState, ids []int64, err error) {
+	n := len(requests)
+	states = make([]domain.ProvisionState, n)
+	numbers, companies := make([]int64, n), make([]int64, n)
+	externals, emails := make([]string, n), make([]string, n)
+	for i, r := range requests {
+		numbers[i], companies[i], externals[i], emails[i] = int64(i), r.Company.ID, r.ExternalID, domain.FoldEmail(r.Email)
+	}
+	d := box.store.db
+	rows, args := d.Rows(1,
+		db.Column{Name: "n", Type: db.Int, Values: numbers}, db.Column{Name: "company_id", Type: db.Int, Values: companies},
+		db.Column{Name: "external_id", Type: db.Text, Values: externals}, db.Column{Name: "email", Type: db.Text, Values: emails})
+	found := func(condition string) string {
+		return `SELECT ` + employeeColumns + `, k.n FROM ` + rows + ` k` + d.Join("employees", "e", `e.company_id = k.company_id AND `+condition)
+	}
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var at int64
+		e := &domain.Employee{}
+		if err := scanEmployee(r, e, &at); err != nil {
+			return err
+		}
+		states[at].Add(requests[at].Provision, e)
+		return nil
+	}, found(`e.external_id = k.external_id AND e.left_at IS NULL`)+` UNION ALL `+found(`e.email_folded = k.email AND e.left_at IS NULL`)+
+		` UNION ALL `+found(`e.email_folded = k.email AND e.left_at IS NOT NULL`), args...)
+	tx.IDs(b, "employee_ids", n, &ids)
+	box.prepare(b, tx, n, unique(slices.Clone(companies))...)
+	return states, ids, tx.Send(ctx, b)
+}
+
+// newcomer is an employee to be made, by whom and how.
+type newcomer struct {
+	by     domain.Caller
+	action string
+	*provisioned
+}
+
+type newcomers []newcomer
+
+// last queues the rows of new memberships, together with the commit. Who had no
+// account before is created, the others are linked. Rows are written in the order
+// of their keys, so that two transactions over the same ones wait for each other
+// instead of deadlocking.
+func (all newcomers) last(tx db.Tx, box *outbox) {
+	if len(all) == 0 {
+		return
+	}
+	now, b := tx.Now(), &db.Batch{}
+	slices.SortFunc(all, func(x, y newcomer) int {
+		return cmp.Or(cmp.Compare(x.CompanyID, y.CompanyID), cmp.Compare(x.ExternalID, y.ExternalID))
+	})
+	byEmail := map[string]*provisioned{}
+	for _, e := range slices.Backward(all) {
+		e.status = domain.ProvisionLinked
+		byEmail[domain.FoldEmail(e.Email)] = e.provisioned
+	}
+	all.addAccounts(b, box.store.db, now, func(email string) { byEmail[email].status = domain.ProvisionCreated })
+	all.addEmployees(b, box.store.db, now)
+	entries, events := make([]domain.AuditEntry, len(all)), make([]domain.Event, len(all))
+	for i, e := range all {
+		entries[i], events[i] = employeeEntry(e.by, e.action, e.ID, ""), domain.EmployeeJoined(e.Employee, now)
+	}
+	box.audit(b, now, entries...)
+	box.events(b, now, events...)
+	tx.Last(b)
+}
+
+func (all newcomers) addAccounts(b *db.Batch, d db.Dialect, now time.Time, created func(email string)) {
+	emails := make([]string, len(all))
+	for i, e := range all {
+		emails[i] = domain.FoldEmail(e.Email)
+	}
+	rows, args := d.Rows(2, db.Column{Name: "email", Type: db.Text, Values: unique(emails)})
+	b.Query(func(r db.Rows) error {
+		var email string
+		err := r.Scan(&email)
+		if err == nil {
+			created(email)
+		}
+		return err
+	}, `INSERT INTO accounts (email_folded, created_at) SELECT r.email, $1 FROM `+rows+` r WHERE true
+		ON CONFLICT DO NOTHING RETURNING email_folded`, append([]any{now}, args...)...)
+}
+
+func (all newcomers) addEmployees(b *db.Batch, d db.Dialect, now time.Time) {
+	n := len(all)
+	companies, ids := make([]int64, n), make([]int64, n)
+	externals, emails, folded, names := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+	for i, e := range all {
+		companies[i], ids[i], externals[i] = e.CompanyID, e.ID, e.ExternalID
+		emails[i], folded[i], names[i] = e.Email, domain.FoldEmail(e.Email), e.Name
+	}
+	rows, args := d.Rows(4,
+		db.Column{Name: "company_id", Type: db.Int, Values: companies}, db.Column{Name: "id", Type: db.Int, Values: ids},
+		db.Column{Name: "external_id", Type: db.Text, Values: externals}, db.Column{Name: "email", Type: db.Text, Values: emails},
+		db.Column{Name: "folded", Type: db.Text, Values: folded}, db.Column{Name: "name", Type: db.Text, Values: names})
+	b.Exec(`INSERT INTO employees (company_id, id, external_id, email, email_folded, name, role, tags, joined_at, updated_at)
+		SELECT r.company_id, r.id, nullif(r.external_id, ''), r.email, r.folded, r.name, $2, $3, $1, $1 FROM `+rows+` r`,
+		append([]any{now, string(domain.RoleEmployee), encodeList[string](nil)}, args...)...)
+}
