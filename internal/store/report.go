@@ -14,18 +14,13 @@ import (
 // was imported a minute ago). So they leave it little to choose: they walk along
 // a primary key, look other rows up rather than join them, ask for live rows in
 // a way (live) that keeps it from the partial indexes, and end in a LIMIT whose
-// value it can't know (atMost): it then plans for the first tenth of the rows,
-// for the walk and against sorting and compiling.
+// value it can't know (noLimit): it then plans for the first tenth of the rows,
+// for the walk and against sorting.
 
 func live(column string) string { return "CASE WHEN " + column + " IS NULL THEN 1 ELSE 0 END <> 0" }
 
-func atMost(rows int64) string { return fmt.Sprintf(" LIMIT (SELECT %d)", rows) }
-
 const (
-	everything = 1<<63 - 1
-	// headRows is how many assignments a report begins with before it reads the
-	// directory that the rest of a large one needs.
-	headRows = 2000
+	noLimit = " LIMIT (SELECT 9223372036854775807)"
 	// fewRows is up to how many assignments a filter may let through to be served
 	// by an index of its own and a sort. Beyond, the walk is quicker.
 	fewRows = 20_000
@@ -35,39 +30,39 @@ const (
 // They carry what a report shows, and are valid until yield returns; meanwhile the
 // next ones are read. Reading ends with ctx, and when yield fails.
 func (s *Store) AssignmentReport(ctx context.Context, company int64, f domain.AssignmentFilter, yield func([]domain.Assignment) error) error {
-	return known(s.assignmentReport(ctx, company, f, newDirectory(s.db), yield))
-}
-
-func (s *Store) assignmentReport(ctx context.Context, company int64, f domain.AssignmentFilter, dir *directory, yield func([]domain.Assignment) error) error {
-	return pipe(ctx, newAssignmentBatch,
+	return known(pipe(ctx, newAssignmentBatch,
 		func(ctx context.Context, swap func(*assignmentBatch) (*assignmentBatch, error)) error {
-			return s.db.Snapshot(ctx, func(c db.Conn) error {
-				return readAssignments(ctx, c, company, f, &assignmentReader{dir: dir, swap: swap})
-			})
+			return s.db.Snapshot(ctx, func(c db.Conn) error { return s.readAssignments(ctx, c, company, f, swap) })
 		},
-		func(b *assignmentBatch) error { return yield(b.rows) })
+		func(b *assignmentBatch) error { return yield(b.rows) }))
 }
 
-func readAssignments(ctx context.Context, c db.Conn, company int64, f domain.AssignmentFilter, r *assignmentReader) error {
-	if err := r.dir.readCourses(ctx, c, company); err != nil {
+func (s *Store) readAssignments(ctx context.Context, c db.Conn, company int64, f domain.AssignmentFilter, swap func(*assignmentBatch) (*assignmentBatch, error)) error {
+	courses, err := courseNames(ctx, c, company)
+	if err != nil {
 		return err
 	}
+	cond := walkConditions(company, f)
 	few, err := fewMatch(ctx, c, company, f)
 	if err != nil {
 		return err
 	}
-	if err := r.begin(); err != nil {
-		return err
-	}
 	if few {
-		_, err = r.readChunk(ctx, c, company, assignmentConditions(company, f), everything)
-	} else {
-		err = r.walk(ctx, c, company, f)
+		cond = assignmentConditions(company, f)
 	}
-	if err != nil {
-		return err
-	}
-	return r.pass()
+	return (&assignmentReader{courses: courses, swap: swap}).read(ctx, c, s.assignmentReportSQL(cond), cond.args)
+}
+
+func courseNames(ctx context.Context, c db.Conn, company int64) (map[int64]string, error) {
+	var id int64
+	var name string
+	names := map[int64]string{}
+	err := each(ctx, c, `SELECT c.id, c.name FROM courses c WHERE c.owner_company_id IN (0, $1)`,
+		[]any{company}, []any{&id, &name}, func() error {
+			names[id] = name
+			return nil
+		})
+	return names, err
 }
 
 func fewMatch(ctx context.Context, c db.Conn, company int64, f domain.AssignmentFilter) (bool, error) {
@@ -81,12 +76,11 @@ func fewMatch(ctx context.Context, c db.Conn, company int64, f domain.Assignment
 	return n <= fewRows, err
 }
 
-// walkConditions are those of a list, from after an id on, as conditions that
-// only the walk along the ids can meet.
-func walkConditions(company int64, f domain.AssignmentFilter, after int64) *conditions {
+// walkConditions are those of a list, as conditions that only the walk along the
+// ids can meet.
+func walkConditions(company int64, f domain.AssignmentFilter) *conditions {
 	cond := &conditions{}
 	cond.add("a.company_id = ?", company)
-	cond.add("a.id > ?", after)
 	cond.add(live("a.revoked_at"))
 	if f.EmployeeExternalID != "" {
 		cond.add(`a.employee_id = (SELECT x.id FROM employees x WHERE x.company_id = ? AND x.external_id = ? AND x.left_at IS NULL)`,
@@ -106,11 +100,13 @@ func walkConditions(company int64, f domain.AssignmentFilter, after int64) *cond
 
 // assignmentReportSQL selects what assignmentReader takes. Absent values have
 // stand-ins, because plain variables are much cheaper to scan than pointers.
-func assignmentReportSQL(cond *conditions) string {
-	columns := fmt.Sprintf(`a.id, a.external_id, a.employee_id, a.course_id, a.status, a.percent, coalesce(a.score, -1), a.attempts,
+func (s *Store) assignmentReportSQL(cond *conditions) string {
+	columns := fmt.Sprintf(`a.id, a.employee_id, a.course_id, a.status, a.percent, coalesce(a.score, -1), a.attempts,
 		a.is_required, a.assigned_at, a.deadline, coalesce(a.started_at, %[1]s), coalesce(a.completed_at, %[1]s),
-		coalesce(a.last_activity_at, %[1]s)`, cond.arg(time.Time{}))
-	return `SELECT ` + columns + ` FROM assignments a` + cond.where() + ` ORDER BY a.id`
+		coalesce(a.last_activity_at, %[1]s), a.external_id, coalesce(e.external_id, ''), e.name, e.email`, cond.arg(time.Time{}))
+	return `SELECT ` + columns + ` FROM assignments a` +
+		s.db.Join("employees", "e", "e.company_id = a.company_id AND e.id = a.employee_id") +
+		cond.where() + ` ORDER BY a.company_id, a.id` + noLimit
 }
 
 // arg adds a value outside the conditions and gives its placeholder.

@@ -39,93 +39,52 @@ func (b *assignmentBatch) clear()      { b.rows = b.rows[:0] }
 // assignmentReader turns what is scanned into rows of a batch without allocating
 // for each: the texts of a batch are gathered in one string.
 type assignmentReader struct {
-	dir   *directory
-	swap  func(*assignmentBatch) (*assignmentBatch, error)
-	batch *assignmentBatch
-	text  []byte
-	ends  [batchRows][4]int // of each row's texts, which follow one another
+	courses map[int64]string
+	swap    func(*assignmentBatch) (*assignmentBatch, error)
+	batch   *assignmentBatch
+	text    []byte
+	ends    [batchRows][4]int // of each row's texts, which follow one another
 
 	id, employee, course, percent, score, attempts int64
 	status                                         statusColumn
 	required                                       bool
 	assigned, deadline, started, completed, last   time.Time
-	externalID                                     textColumn
+	texts                                          [4]textColumn
 }
 
-// begin gets the first batch.
-func (r *assignmentReader) begin() (err error) {
-	r.externalID.to = &r.text
-	r.batch, err = r.swap(nil)
-	return err
-}
-
-// walk reads along the ids: a head, for which only its own employees are looked
-// up, and then all of the rest with a directory of all employees or, where that
-// would be too large, chunks like the head.
-func (r *assignmentReader) walk(ctx context.Context, c db.Conn, company int64, f domain.AssignmentFilter) error {
-	n, err := r.readChunk(ctx, c, company, walkConditions(company, f, 0), headRows)
-	if err != nil || n < headRows {
+// read takes all rows and hands them on.
+func (r *assignmentReader) read(ctx context.Context, c db.Conn, sql string, args []any) (err error) {
+	if r.batch, err = r.swap(nil); err != nil {
 		return err
 	}
-	if err := r.dir.readPeople(ctx, c, company); err != nil {
-		return err
-	}
-	if r.dir.complete {
-		_, err = r.read(ctx, c, walkConditions(company, f, r.id), everything)
-		return err
-	}
-	chunk := r.dir.chunk()
-	for n = chunk; err == nil && n == chunk; {
-		n, err = r.readChunk(ctx, c, company, walkConditions(company, f, r.id), int64(chunk))
-	}
-	return err
-}
-
-// readChunk reads up to so many rows that meet the conditions, and before them
-// who their employees are.
-func (r *assignmentReader) readChunk(ctx context.Context, c db.Conn, company int64, cond *conditions, most int64) (int, error) {
-	var id int64
-	var ids []int64
-	sql := `SELECT a.employee_id FROM assignments a` + cond.where() + ` ORDER BY a.id` + atMost(most)
-	err := each(ctx, c, sql, append([]any(nil), cond.args...), []any{&id}, func() error {
-		ids = append(ids, id)
-		return nil
-	})
-	if err != nil {
-		return 0, err
-	}
-	if err := r.dir.lookUp(ctx, c, company, ids); err != nil {
-		return 0, err
-	}
-	return r.read(ctx, c, cond, most)
-}
-
-// read takes up to so many rows that meet the conditions, and says how many.
-func (r *assignmentReader) read(ctx context.Context, c db.Conn, cond *conditions, most int64) (n int, err error) {
-	sql := assignmentReportSQL(cond) + atMost(most)
 	dest := []any{ // in the order of the columns
-		&r.id, &r.externalID, &r.employee, &r.course, &r.status, &r.percent, &r.score, &r.attempts,
+		&r.id, &r.employee, &r.course, &r.status, &r.percent, &r.score, &r.attempts,
 		&r.required, &r.assigned, &r.deadline, &r.started, &r.completed, &r.last,
 	}
-	err = each(ctx, c, sql, cond.args, dest, func() error {
-		n++
+	for i := range r.texts {
+		r.texts[i].to = &r.text
+		dest = append(dest, &r.texts[i])
+	}
+	err = each(ctx, c, sql, args, dest, func() error {
 		err := r.take()
 		if err == nil && len(r.batch.rows) == batchRows {
 			err = r.pass()
 		}
 		return err
 	})
-	return n, err
+	if err != nil {
+		return err
+	}
+	return r.pass()
 }
 
 // take makes a row of what was scanned; its texts follow with pass.
 func (r *assignmentReader) take() error {
 	i := len(r.batch.rows)
-	var err error
-	if r.text, r.ends[i], err = r.dir.person(r.text, r.employee); err != nil {
-		return err
+	for k := range r.texts {
+		r.ends[i][k] = r.texts[k].end
 	}
-	course, ok := r.dir.courses[r.course]
+	course, ok := r.courses[r.course]
 	if !ok {
 		return fmt.Errorf("assignment %d is of course %d, which is neither the platform's nor the company's", r.id, r.course)
 	}

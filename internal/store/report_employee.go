@@ -22,10 +22,6 @@ func (s *Store) EmployeeReport(ctx context.Context, company int64, f domain.Empl
 		func(b *summaryBatch) error { return yield(b.rows) }))
 }
 
-// headEmployees are read by a statement of their own: counting the assignments of
-// all is so much that PostgreSQL would first compile it.
-const headEmployees = 100
-
 func readSummaries(ctx context.Context, c db.Conn, company int64, f domain.EmployeeFilter, now time.Time, swap func(*summaryBatch) (*summaryBatch, error)) error {
 	batch, err := swap(nil)
 	if err != nil {
@@ -34,26 +30,19 @@ func readSummaries(ctx context.Context, c db.Conn, company int64, f domain.Emplo
 	var e domain.EmployeeSummary
 	var tags, counts string
 	dest := []any{&e.CompanyID, &e.ID, &e.ExternalID, &e.Email, &e.Name, &e.Role, &tags, &e.JoinedAt, &e.LeftAt, &counts}
-	n := 0
-	take := func() (err error) {
-		n++
+	sql, args := employeeReportSQL(company, f, now)
+	err = each(ctx, c, sql, args, dest, func() (err error) {
 		if e.Tags, err = decodeList[string](tags); err != nil {
 			return err
 		}
 		if err := readCounts(counts, &e.Assigned, &e.Started, &e.Completed, &e.Failed, &e.NeedsRetry, &e.Overdue); err != nil {
 			return err
 		}
-		if batch.rows = append(batch.rows, e); n == headEmployees || len(batch.rows) == batchRows {
+		if batch.rows = append(batch.rows, e); len(batch.rows) == batchRows {
 			batch, err = swap(batch)
 		}
 		return err
-	}
-	sql, args := employeeReportSQL(company, f, now, 0)
-	err = each(ctx, c, sql+fmt.Sprintf(" LIMIT %d", headEmployees), args, dest, take)
-	if err == nil && n == headEmployees {
-		sql, args = employeeReportSQL(company, f, now, e.ID)
-		err = each(ctx, c, sql+atMost(everything), args, dest, take)
-	}
+	})
 	if err != nil {
 		return err
 	}
@@ -61,12 +50,11 @@ func readSummaries(ctx context.Context, c db.Conn, company int64, f domain.Emplo
 	return err
 }
 
-// employeeReportSQL selects employees after an id and, as one text, their counts:
-// a subquery has one column, and six would read every assignment six times.
-func employeeReportSQL(company int64, f domain.EmployeeFilter, now time.Time, after int64) (string, []any) {
+// employeeReportSQL selects employees and, as one text, their counts: a subquery
+// has one column, and six would read every assignment six times.
+func employeeReportSQL(company int64, f domain.EmployeeFilter, now time.Time) (string, []any) {
 	cond := &conditions{}
 	cond.add("e.company_id = ?", company)
-	cond.add("e.id > ?", after)
 	cond.add(live("e.left_at"))
 	if f.ExternalID != "" {
 		cond.add("e.external_id = ?", f.ExternalID)
@@ -86,7 +74,7 @@ func employeeReportSQL(company int64, f domain.EmployeeFilter, now time.Time, af
 	counts += fmt.Sprintf(`count(*) FILTER (WHERE a.status <> '%s' AND a.deadline <= %s)`, domain.StatusCompleted, cond.arg(now))
 	return `SELECT ` + employeeColumns + `, (SELECT ` + counts + ` FROM assignments a
 			WHERE a.company_id = e.company_id AND a.employee_id = e.id AND ` + live("a.revoked_at") + `)
-		FROM employees e` + cond.where() + ` ORDER BY e.company_id, e.id`, cond.args
+		FROM employees e` + cond.where() + ` ORDER BY e.company_id, e.id` + noLimit, cond.args
 }
 
 func readCounts(text string, to ...*int64) (err error) {

@@ -141,7 +141,8 @@ func (e *Engine) acquire(ctx context.Context) (*pgx.Conn, func(), error) {
 	}, nil
 }
 
-// Snapshot runs fn in a repeatable read-only transaction.
+// Snapshot runs fn in a repeatable read-only transaction. Statements are not
+// compiled: that would keep the first rows of a long one waiting.
 func (e *Engine) Snapshot(ctx context.Context, fn func(db.Conn) error) error {
 	conn, err := e.pool.Acquire(ctx)
 	if err != nil {
@@ -149,7 +150,12 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(db.Conn) error) error {
 	}
 	defer conn.Release()
 	err = pgx.BeginTxFunc(ctx, conn.Conn(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
-		func(pgx.Tx) error { return fn(&runner{conn: conn.Conn()}) })
+		func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, "SET LOCAL jit = off"); err != nil {
+				return err
+			}
+			return fn(&runner{conn: conn.Conn()})
+		})
 	return mapError(err)
 }
 
