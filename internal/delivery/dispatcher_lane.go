@@ -9,9 +9,12 @@ import (
 )
 
 const (
-	// slowStart is the window of an endpoint that nothing is known of. Until it has
-	// answered, few attempts are under way, and they arrive in order.
+	// slowStart is the window of an endpoint that nothing is known of: until it has
+	// answered, few attempts are under way.
 	slowStart = 4
+	// stuck is how long a request may take to be sent before the next one to the
+	// same endpoint no longer waits for it.
+	stuck = time.Second
 	// slowAnswer is how long an answer may take before the window shrinks.
 	slowAnswer = 3 * time.Second
 	// keepQueued bounds how old what is about to be sent may be: people are erased
@@ -45,6 +48,7 @@ type lane struct {
 	more      bool               // the last fetch was full
 	known     map[int64]struct{} // queued, under way, or not recorded yet
 	lately    map[int64]struct{} // recorded while a fetch was running, which may not have seen it
+	written   <-chan struct{} // closed once the latest request is out; nil before the first
 	inFlight  int
 	unwritten int
 	window    int

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -51,12 +52,37 @@ func (d *Dispatcher) start(l *lane, now time.Time) bool {
 	if l.endpoint.Rotating(now) {
 		request.PreviousSecret = l.previous
 	}
+	before, written := l.written, make(chan struct{})
+	l.written = written
+	request.Written = sync.OnceFunc(func() { close(written) })
 	d.config.Metrics.started()
 	d.beside.Go(func() {
+		d.inTurn(before)
 		out := d.config.Sender.Send(d.sending, request)
+		request.Written() // also if nothing was
 		d.post(func() { d.onSent(l, item, request.URL, &out) })
 	})
 	return true
+}
+
+// inTurn waits until the request before is out, so that a receiver gets them in
+// order, but not for long: it may be stuck on its way.
+func (d *Dispatcher) inTurn(before <-chan struct{}) {
+	if before == nil {
+		return
+	}
+	select {
+	case <-before:
+		return
+	default:
+	}
+	late := time.NewTimer(stuck)
+	defer late.Stop()
+	select {
+	case <-before:
+	case <-late.C:
+	case <-d.sending.Done():
+	}
 }
 
 func (d *Dispatcher) onSent(l *lane, item domain.DueDelivery, url string, out *Outcome) {

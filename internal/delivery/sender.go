@@ -87,6 +87,10 @@ type Request struct {
 	Body           []byte
 	Secret         string
 	PreviousSecret string // during the overlap of a rotation
+
+	// Written is called once the request is out, perhaps again if it had to go out
+	// anew; nil is fine.
+	Written func()
 }
 
 // Send makes one attempt and tells what came of it. Cancelling ctx ends it with KindAborted, unless the answer is
@@ -117,21 +121,25 @@ func (s *Sender) attempt(ctx context.Context, r *Request, out *Outcome) {
 
 	timed, cancel := context.WithTimeout(ctx, s.config.Timeout)
 	defer cancel()
-	if err := s.exchange(timed, to, headers, r.Body, out); err != nil && errors.Is(ctx.Err(), context.Canceled) {
+	if err := s.exchange(timed, to, headers, r, out); err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		out.fail(KindAborted, "The attempt was cut short as this service was stopping; it does not count.")
 	}
 }
 
 // exchange sends the request and reads the answer. It settles the outcome; the error only tells that the exchange was
 // not complete.
-func (s *Sender) exchange(ctx context.Context, to *target, headers Headers, body []byte, out *Outcome) error {
+func (s *Sender) exchange(ctx context.Context, to *target, headers Headers, r *Request, out *Outcome) error {
 	var came progress
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+	trace := &httptrace.ClientTrace{
 		GetConn:              func(string) { came.connected = false }, // again, if a kept connection was closed
 		GotConn:              func(httptrace.GotConnInfo) { came.connected = true },
 		GotFirstResponseByte: func() { came.answered.Store(true) },
-	})
-	req := newRequest(ctx, to.url, headers, body)
+	}
+	if r.Written != nil {
+		trace.WroteRequest = func(httptrace.WroteRequestInfo) { r.Written() }
+	}
+	ctx = httptrace.WithClientTrace(ctx, trace)
+	req := newRequest(ctx, to.url, headers, r.Body)
 	transport, err := s.route(ctx, req)
 	var resp *http.Response
 	if err == nil {

@@ -37,7 +37,7 @@ func (s *Sender) try(ctx context.Context, r *Request, out *Outcome) {
 	}, headers...)
 	timed, cancel := context.WithTimeout(ctx, s.config.Timeout)
 	defer cancel()
-	if err := s.exchange(timed, to, headers, r.Body, out); err != nil && errors.Is(ctx.Err(), context.Canceled) {
+	if err := s.exchange(timed, to, headers, r, out); err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		out.fail(KindAborted, "The test was cut short.")
 	}
 }
