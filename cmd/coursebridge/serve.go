@@ -38,16 +38,24 @@ func (f ServeFlags) config() app.ServeConfig {
 type serveCommand struct{ ServeFlags }
 
 func (c *serveCommand) Run(ctx context.Context, cli *commands) error {
+	config := c.config()
+	if cli.out.json {
+		config.Ready = func(s app.Serving) error { return cli.out.print(s) }
+	}
 	return app.Serve(ctx, app.Config{
 		Database: cli.Database, SecretKey: cli.SecretKey, PublicURL: cli.PublicURL, Version: version,
 		LogTo: cli.log, LogLevel: c.LogLevel, LogFormat: c.LogFormat,
-	}, c.config())
+	}, config)
 }
 
 type demoCommand struct{ ServeFlags }
 
 func (c *demoCommand) Run(ctx context.Context, cli *commands) error {
+	out := app.DemoOutput{Progress: cli.out.to, Started: func(d app.DemoStarted) error { return cli.out.print(d) }}
+	if cli.out.json {
+		out.Progress = cli.log
+	}
 	return app.Demo(ctx, app.Config{
 		PublicURL: cli.PublicURL, Version: version, LogTo: cli.log, LogLevel: "warn", LogFormat: "text",
-	}, c.config(), cli.out.to)
+	}, c.config(), out)
 }

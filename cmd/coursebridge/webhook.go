@@ -32,10 +32,12 @@ type webhookAddCommand struct {
 	URL         string   `required:"" help:"Where events are sent."`
 	Event       []string `required:"" placeholder:"E" help:"An event kind such as assignment.completed; give it once per kind."`
 	Description string   `help:"A note for people."`
+	WebhookFlags
 }
 
 func (c *webhookAddCommand) Run(ctx context.Context, cli *commands) error {
 	return operate(ctx, cli, func(a *app.App) (app.WebhookAdded, error) {
+		a.WarnOfTarget(ctx, c.config(), c.URL)
 		return a.AddWebhook(ctx, c.Company, c.URL, c.Description, c.Event)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -19,6 +20,9 @@ import (
 	"github.com/coursebridge/coursebridge/internal/service"
 	"github.com/coursebridge/coursebridge/internal/store"
 )
+
+// keySuffix is what the key file's name has more than the database's.
+const keySuffix = ".key"
 
 const defaultPublicURL = "http://127.0.0.1:8080"
 
@@ -39,6 +43,8 @@ type App struct {
 	log    *slog.Logger
 	store  *store.Store
 	box    *secret.Box
+	// keyFile is of the secrets of SQLite; PostgreSQL's replicas share no file.
+	keyFile string
 
 	learning       *service.Learning
 	companies      *service.Companies
@@ -51,6 +57,9 @@ func Open(ctx context.Context, c Config) (*App, error) {
 	log, err := newLogger(c)
 	if err != nil {
 		return nil, err
+	}
+	if u, err := url.Parse(c.PublicURL); c.PublicURL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		return nil, fmt.Errorf("the public address must be a URL such as https://learning.example.com, not %q", c.PublicURL)
 	}
 	s, err := store.Open(ctx, c.Database)
 	if err != nil {
@@ -74,14 +83,9 @@ func (a *App) prepare(ctx context.Context) error {
 	}
 	options := secret.Options{Key: a.config.SecretKey}
 	if path, ok := strings.CutPrefix(a.config.Database, "sqlite://"); ok {
-		options.File = path + ".key"
-	} else {
-		options.Bare = true
-		if options.Key == "" {
-			a.log.Warn("no secret key is set: webhook secrets are kept so that whoever reads the database can read them",
-				"hint", "set "+secret.Env+" to 32 random bytes, the same on every replica")
-		}
+		a.keyFile = path + keySuffix
 	}
+	options.File, options.Bare = a.keyFile, a.keyFile == ""
 	var err error
 	a.box, err = secret.Open(ctx, a.store, options)
 	return err

@@ -19,8 +19,27 @@ const (
 	demoMoments = 3 * time.Second
 )
 
-// Demo serves a throw-away company until ctx ends, and says on out how to look around.
-func Demo(ctx context.Context, c Config, sc ServeConfig, out io.Writer) error {
+// DemoStarted says how to look around in the demo.
+type DemoStarted struct {
+	SignInURL string `json:"signInUrl"`
+	APIURL    string `json:"apiUrl"`
+	DocsURL   string `json:"docsUrl"`
+	Token     string `json:"token"`
+	Curl      string `json:"curl"`
+}
+
+func (d DemoStarted) String() string {
+	return fmt.Sprintf(demoGreeting, d.SignInURL, d.APIURL, d.DocsURL, d.Token, d.Curl)
+}
+
+// DemoOutput is where the demo says how far it is, and who is told once it runs.
+type DemoOutput struct {
+	Progress io.Writer
+	Started  func(DemoStarted) error
+}
+
+// Demo serves a throw-away company until ctx ends.
+func Demo(ctx context.Context, c Config, sc ServeConfig, out DemoOutput) error {
 	if err := preflight(ctx, sc); err != nil {
 		return err
 	}
@@ -38,7 +57,7 @@ func Demo(ctx context.Context, c Config, sc ServeConfig, out io.Writer) error {
 	return errors.Join(a.demo(ctx, sc, out), a.Close())
 }
 
-func (a *App) demo(ctx context.Context, sc ServeConfig, out io.Writer) error {
+func (a *App) demo(ctx context.Context, sc ServeConfig, out DemoOutput) error {
 	company, err := a.CreateCompany(ctx, "Northwind Energy", demoAdmin, "Europe/Riga")
 	if err != nil {
 		return err
@@ -62,9 +81,9 @@ func (a *App) demo(ctx context.Context, sc ServeConfig, out io.Writer) error {
 	}
 	world := demo.New(a.learning, caller)
 	err = world.Seed(ctx, func(done, total int, what string) {
-		fmt.Fprintf(out, "\rPreparing the company: %3d%% (%s)%-12s", done*100/total, what, "")
+		fmt.Fprintf(out.Progress, "\rPreparing the company: %3d%% (%s)%-12s", done*100/total, what, "")
 	})
-	fmt.Fprintln(out)
+	fmt.Fprintln(out.Progress)
 	if err != nil {
 		return err
 	}
@@ -75,20 +94,23 @@ func (a *App) demo(ctx context.Context, sc ServeConfig, out io.Writer) error {
 	return a.demoServe(ctx, sc, world, out, token.Token, company)
 }
 
-func (a *App) demoServe(ctx context.Context, sc ServeConfig, world *demo.World, out io.Writer, token string, company CompanyCreated) error {
+func (a *App) demoServe(ctx context.Context, sc ServeConfig, world *demo.World, out DemoOutput, token string, company CompanyCreated) error {
 	live, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	sc.Ready = func(address string) {
-		base := a.address(address)
+	sc.Ready = func(s Serving) error {
+		base := s.URL
 		_, link, err := a.administrators.LinkFor(ctx, operator(), domain.LinkRequest{Email: company.AdminEmail})
 		if err != nil {
-			a.log.Error("make the sign-in link", "error", err)
+			return err
 		}
-		fmt.Fprintf(out, demoGreeting, base+"/cabinet/enter/"+link, base, base, token, base, token)
 		wg.Go(func() {
 			if err := world.Live(live, demoMoments); err != nil {
 				a.log.Warn("the demo's learners stopped", "error", err)
 			}
+		})
+		return out.Started(DemoStarted{
+			SignInURL: base + "/cabinet/enter/" + link, APIURL: base + "/api/v1", DocsURL: base + "/docs", Token: token,
+			Curl: fmt.Sprintf("curl -s '%s/api/v1/courses' -H 'Authorization: Bearer %s'", base, token),
 		})
 	}
 	err := a.Serve(ctx, sc)
@@ -102,16 +124,15 @@ coursebridge is running with a living company.
 
   Cabinet     %s
               (signs you in once and asks for a password)
-  API         %s/api/v1
-  API docs    %s/docs
+  API         %s
+  API docs    %s
   Token       %s
 
 Try it:
 
-  curl -s '%s/api/v1/courses' -H 'Authorization: Bearer %s'
+  %s
 
-Everything is gone when you press Ctrl-C.
-`
+Everything is gone when you press Ctrl-C.`
 
 func (a *App) demoWebhooks(ctx context.Context, company int64, good, moody *demo.Receiver) error {
 	var all []string

@@ -2,11 +2,14 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"os"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/secret"
 )
 
 // CompanyCreated is a new company and the way in for its first administrator.
@@ -242,16 +245,35 @@ func (a *App) Migrated(ctx context.Context) (Migrated, error) {
 	return Migrated{Status: "up to date"}, a.store.Engine().Migrated(ctx)
 }
 
-// BackedUp is a copy of the database.
+// BackedUp is a copy of the database, and of the key file that it needs, if it does.
 type BackedUp struct {
-	File string `json:"file"`
+	File    string `json:"file"`
+	KeyFile string `json:"keyFile,omitempty"`
 }
 
-func (b BackedUp) String() string { return "The database was copied to " + b.File + "." }
+func (b BackedUp) String() string {
+	text := "The database was copied to " + b.File + "."
+	if b.KeyFile != "" {
+		text += "\nIts key was copied to " + b.KeyFile + "; the copy can't be opened without it, so keep both, and the key safe."
+	}
+	return text
+}
 
-// Backup writes a consistent copy to a new file.
+// Backup writes a consistent copy to a new file, and the key that opens it beside.
 func (a *App) Backup(ctx context.Context, file string) (BackedUp, error) {
-	return BackedUp{File: file}, a.store.Engine().Backup(ctx, file)
+	out := BackedUp{File: file}
+	if a.keyFile == "" || a.config.SecretKey != "" {
+		return out, a.store.Engine().Backup(ctx, file)
+	}
+	out.KeyFile = file + keySuffix
+	if err := secret.CopyKeyFile(a.keyFile, out.KeyFile); err != nil {
+		return out, err
+	}
+	err := a.store.Engine().Backup(ctx, file)
+	if err != nil {
+		err = errors.Join(err, os.Remove(out.KeyFile))
+	}
+	return out, err
 }
 
 // Version is the program's version.

@@ -34,8 +34,14 @@ type ServeConfig struct {
 	ReportLimit    int
 	ReportTimeout  time.Duration
 	TrustedProxies []string
-	// Ready is called with the address once the port is open.
-	Ready func(address string)
+	// Ready is called once the port is open; nil is fine.
+	Ready func(Serving) error
+}
+
+// Serving is where a server listens, and where people reach it.
+type Serving struct {
+	Address string `json:"address"`
+	URL     string `json:"url"`
 }
 
 // WebhookConfig is how webhooks are sent.
@@ -47,6 +53,10 @@ type WebhookConfig struct {
 	UseProxy     bool
 	MaxDueAge    time.Duration
 	Retention    time.Duration
+}
+
+func (wc WebhookConfig) guard() delivery.Guard {
+	return delivery.Guard{AllowPrivate: wc.AllowPrivate, AllowHTTP: wc.AllowHTTP}
 }
 
 // Serve opens the database and serves until ctx ends.
@@ -69,6 +79,10 @@ func (a *App) Serve(ctx context.Context, sc ServeConfig) error {
 		// times a second under load.
 		debug.SetGCPercent(400)
 	}
+	if a.keyFile == "" && a.config.SecretKey == "" {
+		a.log.Warn("no secret key is set: webhook secrets are kept so that whoever reads the database can read them",
+			"hint", "set "+secret.Env+" to 32 random bytes, the same on every replica")
+	}
 	p, err := a.build(sc)
 	if err != nil {
 		return err
@@ -86,7 +100,9 @@ func (a *App) Serve(ctx context.Context, sc ServeConfig) error {
 	}
 	a.log.Info("serving", "address", address, "public", a.address(address), "engine", a.store.Engine().Name(), "version", a.config.Version)
 	if sc.Ready != nil {
-		sc.Ready(address)
+		if err := sc.Ready(Serving{Address: address, URL: a.address(address)}); err != nil {
+			return errors.Join(err, stopWork())
+		}
 	}
 	served, late := make(chan error, 1), make(chan struct{})
 	go func() { served <- p.server.Run(ctx) }()
@@ -249,7 +265,7 @@ func (a *App) buildDelivery(p *parts, wc WebhookConfig, registry *prometheus.Reg
 
 func (a *App) newSender(wc WebhookConfig) *delivery.Sender {
 	config := delivery.Config{
-		Guard:     delivery.Guard{AllowPrivate: wc.AllowPrivate, AllowHTTP: wc.AllowHTTP},
+		Guard:     wc.guard(),
 		UserAgent: "coursebridge/" + a.config.Version, Timeout: wc.Timeout, Now: a.store.Now,
 	}
 	if wc.UseProxy {

@@ -46,6 +46,19 @@ func (w WebhookAdded) String() string {
 	return fmt.Sprintf("Webhook %d signs with the secret:\n%s", w.ID, w.Secret)
 }
 
+// WarnOfTarget tells the operator of a target that servers with these settings
+// refuse to call. It is saved all the same: servers have settings of their own.
+func (a *App) WarnOfTarget(ctx context.Context, wc WebhookConfig, url string) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	var refused *delivery.TargetError
+	guard := wc.guard()
+	if err := guard.CheckURL(ctx, url); errors.As(err, &refused) {
+		a.log.Warn("servers will refuse to call this target unless they are told to", "reason", refused.Error(),
+			"hint", "see --webhook-allow-private and --webhook-allow-http of serve")
+	}
+}
+
 // AddWebhook makes a webhook of a company.
 func (a *App) AddWebhook(ctx context.Context, company int64, url, description string, events []string) (WebhookAdded, error) {
 	in := domain.EndpointInput{URL: url, Description: description}

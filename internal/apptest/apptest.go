@@ -82,7 +82,10 @@ func (p *Program) run(tb testing.TB, serve app.ServeConfig) {
 	tb.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(tb.Context()))
 	ready, done := make(chan string, 1), make(chan error, 1)
-	serve.Ready = func(address string) { ready <- address }
+	serve.Ready = func(s app.Serving) error {
+		ready <- s.Address
+		return nil
+	}
 	go func() { done <- p.Serve(ctx, serve) }()
 	tb.Cleanup(func() {
 		cancel()

@@ -141,6 +141,18 @@ func keyFile(path string, wrapped bool) (*material, error) {
 	return &m, nil
 }
 
+// CopyKeyFile writes the key file anew, for a copy of its database.
+func CopyKeyFile(from, to string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return fmt.Errorf("read the key file: %w", err)
+	}
+	if err := writeNew(to, string(text)); err != nil {
+		return fmt.Errorf("copy the key file: %w", err)
+	}
+	return nil
+}
+
 // makeKeyFile makes the file, unless another process is quicker. It is written
 // aside and linked into place, so that nobody reads half of it; where files
 // can't be linked, it is written in place.

@@ -48,14 +48,7 @@ func TestBackupWhileWritingRestores(t *testing.T) {
 func restore(t *testing.T, database, file string) string {
 	t.Helper()
 	if database[0] == 's' {
-		key, err := os.ReadFile(database[len("sqlite://"):] + ".key")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file+".key", key, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return "sqlite://" + file
+		return "sqlite://" + file // its key is beside it
 	}
 	empty := pgtest.URL(t)
 	u, err := url.Parse(empty)
@@ -81,6 +74,19 @@ func TestBackupOverwritesNothing(t *testing.T) {
 		got := finish(t, command("backup", file, "--database", database))
 		if kept, err := os.ReadFile(file); got.code == 0 || err != nil || string(kept) != "mine" {
 			t.Errorf("code %d, file %q, %v: %s", got.code, kept, err, got.stderr)
+		}
+		if database[0] == 's' {
+			key := filepath.Join(dir, "other.key")
+			if err := os.WriteFile(key, []byte("mine"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got = finish(t, command("backup", filepath.Join(dir, "other"), "--database", database))
+			if kept, err := os.ReadFile(key); got.code == 0 || err != nil || string(kept) != "mine" {
+				t.Errorf("code %d, key file %q, %v: %s", got.code, kept, err, got.stderr)
+			}
+			if err := os.Remove(key); err != nil {
+				t.Fatal(err)
+			}
 		}
 		got = finish(t, command("backup", filepath.Join(dir, "no", "such", "file"), "--database", database))
 		if got.code == 0 || got.stdout != "" {

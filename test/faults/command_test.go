@@ -2,7 +2,10 @@ package faults
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -126,5 +129,72 @@ func TestFlagsComeFromTheEnvironment(t *testing.T) {
 	linked := oneObject[struct{ SignInURL string }](t, run("company", "create", "--name", "Beta", "--admin", "bo@beta.example").stdout)
 	if !strings.HasPrefix(linked.SignInURL, "https://courses.example/") {
 		t.Errorf("the sign-in link %q does not lead to the server's public address", linked.SignInURL)
+	}
+}
+
+// Commands that serve print where, and nothing else.
+func TestServersPrintOneObject(t *testing.T) {
+	t.Parallel()
+	address := `127\.0\.0\.1:\d+`
+	for name, c := range map[string]struct {
+		args []string
+		want shape
+	}{
+		"serve": {
+			[]string{"serve", "--database", sqliteDatabase(t)},
+			shape{"address": `^"` + address + `"$`, "url": `^"http://` + address + `"$`},
+		},
+		"demo": {[]string{"demo"}, shape{
+			"signInUrl": `^"http://` + address + `/cabinet/enter/.+"$`, "apiUrl": `/api/v1"$`, "docsUrl": `/docs"$`,
+			"token": bearer, "curl": `^"curl -s 'http://` + address + `/api/v1/courses' -H 'Authorization: Bearer cb_`,
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := command(append(c.args, "--listen", "127.0.0.1:0", "--json")...)
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			var got object
+			lines := json.NewDecoder(out)
+			if err := lines.Decode(&got); err != nil {
+				t.Error(err)
+			}
+			wantShape(t, got, c.want)
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Error(err)
+			}
+			if err := lines.Decode(&got); !errors.Is(err, io.EOF) {
+				t.Errorf("after the object: %v", err)
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("the program's end: %v", err)
+			}
+		})
+	}
+}
+
+// The operator is told of a target that servers refuse, unless the settings say
+// that they don't.
+func TestTargetsAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	database := sqliteDatabase(t)
+	f := newFirm(t, database)
+	add := []string{"webhook", "add", "--company", id(f.company), "--url", "http://127.0.0.1:9/x", "--event", "assignment.created", "--database", database}
+	got := finish(t, command(add...))
+	if got.code != 0 || !strings.Contains(got.stderr, "refuse") {
+		t.Errorf("code %d, %s", got.code, got.stderr)
+	}
+	got = finish(t, command(append(add, "--webhook-allow-private", "--webhook-allow-http")...))
+	if got.code != 0 || got.stderr != "" {
+		t.Errorf("allowed: code %d, %s", got.code, got.stderr)
+	}
+	got = finish(t, command(append(add, "--public-url", "nowhere")...))
+	if got.code == 0 || !strings.Contains(got.stderr, "public address") {
+		t.Errorf("a public address that is none: code %d, %s", got.code, got.stderr)
 	}
 }
