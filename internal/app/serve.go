@@ -257,9 +257,13 @@ func (a *App) buildDelivery(p *parts, wc WebhookConfig, registry *prometheus.Reg
 	}
 	p.sender = a.newSender(wc)
 	p.webhooks = service.NewWebhooks(a.store, delivery.NewProber(p.sender), a.box, service.WebhookOptions{Retention: wc.Retention, Log: a.log})
-	p.dispatcher = delivery.NewDispatcher(delivery.DispatcherConfig{
+	config := delivery.DispatcherConfig{
 		Queue: a.store, Bus: a.store.Engine(), Secrets: a.box, Sender: p.sender, Schedule: schedule, Metrics: metrics, Log: a.log,
-	})
+	}
+	if a.store.Engine().Name() == "sqlite" {
+		config.Poll = time.Second // an operator's command is another process, which can't wake this one
+	}
+	p.dispatcher = delivery.NewDispatcher(config)
 	return nil
 }
 
