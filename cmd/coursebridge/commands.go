@@ -66,8 +66,10 @@ func operate[T any](ctx context.Context, c *commands, fn func(*app.App) (T, erro
 }
 
 type companyCommand struct {
-	Create companyCreateCommand `cmd:"" help:"Make a company and its first administrator."`
-	List   companyListCommand   `cmd:"" help:"List the companies."`
+	Create  companyCreateCommand  `cmd:"" help:"Make a company and its first administrator."`
+	List    companyListCommand    `cmd:"" help:"List the companies."`
+	Suspend companySuspendCommand `cmd:"" help:"Refuse a company's tokens; every replica does within a second."`
+	Resume  companyResumeCommand  `cmd:"" help:"Let a suspended company go on."`
 }
 
 type companyCreateCommand struct {
@@ -84,6 +86,22 @@ type companyListCommand struct{}
 
 func (c *companyListCommand) Run(ctx context.Context, cli *commands) error {
 	return operate(ctx, cli, func(a *app.App) (app.CompanyList, error) { return a.ListCompanies(ctx) })
+}
+
+type companySuspendCommand struct {
+	ID int64 `required:"" help:"The company's id."`
+}
+
+func (c *companySuspendCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.CompanyLine, error) { return a.SuspendCompany(ctx, c.ID) })
+}
+
+type companyResumeCommand struct {
+	ID int64 `required:"" help:"The company's id."`
+}
+
+func (c *companyResumeCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.CompanyLine, error) { return a.ResumeCompany(ctx, c.ID) })
 }
 
 type courseCommand struct {
@@ -176,6 +194,8 @@ func (c *adminLinkCommand) Run(ctx context.Context, cli *commands) error {
 
 type platformTokenCommand struct {
 	Create platformTokenCreateCommand `cmd:"" help:"Make a token for the learning platform. It is printed once."`
+	List   platformTokenListCommand   `cmd:"" help:"List the learning platform's tokens."`
+	Revoke platformTokenRevokeCommand `cmd:"" help:"Revoke a token; every replica refuses it within a second."`
 }
 
 type platformTokenCreateCommand struct {
@@ -184,6 +204,20 @@ type platformTokenCreateCommand struct {
 
 func (c *platformTokenCreateCommand) Run(ctx context.Context, cli *commands) error {
 	return operate(ctx, cli, func(a *app.App) (app.TokenCreated, error) { return a.CreatePlatformToken(ctx, c.Name) })
+}
+
+type platformTokenListCommand struct{}
+
+func (c *platformTokenListCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.PlatformTokenList, error) { return a.ListPlatformTokens(ctx) })
+}
+
+type platformTokenRevokeCommand struct {
+	ID int64 `required:"" help:"The token's id."`
+}
+
+func (c *platformTokenRevokeCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.TokenRevoked, error) { return a.RevokePlatformToken(ctx, c.ID) })
 }
 
 type migrateCommand struct{}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
-	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/secret"
@@ -62,14 +60,30 @@ func (a *App) ListCompanies(ctx context.Context) (CompanyList, error) {
 			return out, err
 		}
 		for _, c := range slice.Items {
-			out.Companies = append(out.Companies, CompanyLine{
-				ID: c.ID, Name: c.Name, TimeZone: c.TimeZone, Suspended: c.Suspended(), CreatedAt: domain.FormatInstant(c.CreatedAt),
-			})
+			out.Companies = append(out.Companies, companyLine(c))
 		}
 		if !slice.More {
 			return out, nil
 		}
 	}
+}
+
+func companyLine(c domain.Company) CompanyLine {
+	return CompanyLine{
+		ID: c.ID, Name: c.Name, TimeZone: c.TimeZone, Suspended: c.Suspended(), CreatedAt: domain.FormatInstant(c.CreatedAt),
+	}
+}
+
+// SuspendCompany refuses a company's tokens until it is resumed.
+func (a *App) SuspendCompany(ctx context.Context, id int64) (CompanyLine, error) {
+	c, err := a.companies.Suspend(ctx, operator(), id)
+	return companyLine(c), err
+}
+
+// ResumeCompany lets a suspended company go on.
+func (a *App) ResumeCompany(ctx context.Context, id int64) (CompanyLine, error) {
+	c, err := a.companies.Resume(ctx, operator(), id)
+	return companyLine(c), err
 }
 
 // CourseInput is a course as an operator gives it.
@@ -116,100 +130,6 @@ func (a *App) SliceCourse(ctx context.Context, company, course int64, name strin
 	}
 	id, err := a.learning.CutSlice(ctx, c, course, name, modules)
 	return CourseAdded{CourseID: id}, err
-}
-
-// TokenCreated is a new token, the only time it is shown.
-type TokenCreated struct {
-	ID    int64  `json:"id"`
-	Token string `json:"token"`
-}
-
-func (t TokenCreated) String() string {
-	return fmt.Sprintf("Token %d, shown this once:\n%s", t.ID, t.Token)
-}
-
-// CreateToken makes an API token; expires 0 is never.
-func (a *App) CreateToken(ctx context.Context, company int64, name string, scopes []string, expires time.Duration, allow []string) (TokenCreated, error) {
-	c, err := a.caller(ctx, company)
-	if err != nil {
-		return TokenCreated{}, err
-	}
-	in := domain.NewToken{CompanyID: company, Name: name}
-	for _, s := range scopes {
-		in.Scopes = append(in.Scopes, domain.Scope(s))
-	}
-	if in.Allowed, err = domain.ParsePrefixes(allow); err != nil {
-		return TokenCreated{}, domain.Invalid(domain.FieldError{Field: "allow", Message: err.Error()})
-	}
-	if expires != 0 {
-		at := a.store.Now().Add(expires)
-		in.ExpiresAt = &at
-	}
-	token, text, err := a.tokens.Create(ctx, c, in)
-	return TokenCreated{ID: token.ID, Token: text}, err
-}
-
-// CreatePlatformToken makes a token for the learning platform.
-func (a *App) CreatePlatformToken(ctx context.Context, name string) (TokenCreated, error) {
-	token, text, err := a.tokens.CreatePlatformToken(ctx, name)
-	return TokenCreated{ID: token.ID, Token: text}, err
-}
-
-// TokenList is the tokens of one company or of all.
-type TokenList struct {
-	Tokens []TokenLine `json:"tokens"`
-}
-
-// TokenLine is one token of a list; the token itself can't be shown.
-type TokenLine struct {
-	ID         int64          `json:"id"`
-	CompanyID  int64          `json:"companyId"`
-	Name       string         `json:"name"`
-	LastFour   string         `json:"lastFour"`
-	Scopes     []domain.Scope `json:"scopes"`
-	CreatedAt  string         `json:"createdAt"`
-	ExpiresAt  *string        `json:"expiresAt"`
-	RevokedAt  *string        `json:"revokedAt"`
-	LastUsedAt *string        `json:"lastUsedAt"`
-}
-
-// ListTokens gives a company's tokens, all companies' for 0.
-func (a *App) ListTokens(ctx context.Context, company int64) (TokenList, error) {
-	out := TokenList{Tokens: []TokenLine{}}
-	slice, err := a.tokens.List(ctx, domain.TokenFilter{CompanyID: company}, domain.Page{Number: 1, Limit: math.MaxInt32})
-	if err != nil {
-		return out, err
-	}
-	for _, t := range slice.Items {
-		out.Tokens = append(out.Tokens, TokenLine{
-			ID: t.ID, CompanyID: t.CompanyID, Name: t.Name, LastFour: t.LastFour, Scopes: t.Scopes,
-			CreatedAt: domain.FormatInstant(t.CreatedAt), ExpiresAt: instantOrNil(t.ExpiresAt),
-			RevokedAt: instantOrNil(t.RevokedAt), LastUsedAt: instantOrNil(t.LastUsedAt),
-		})
-	}
-	return out, nil
-}
-
-func instantOrNil(t *time.Time) *string {
-	if t == nil {
-		return nil
-	}
-	s := domain.FormatInstant(*t)
-	return &s
-}
-
-// TokenRevoked is a token that opens nothing any more.
-type TokenRevoked struct {
-	ID      int64 `json:"id"`
-	Revoked bool  `json:"revoked"`
-}
-
-func (t TokenRevoked) String() string { return fmt.Sprintf("Token %d is revoked.", t.ID) }
-
-// RevokeToken ends a token.
-func (a *App) RevokeToken(ctx context.Context, id int64) (TokenRevoked, error) {
-	_, err := a.tokens.Revoke(ctx, domain.Caller{Actor: operator()}, id)
-	return TokenRevoked{ID: id, Revoked: err == nil}, err
 }
 
 // AdminLink is a way in for an administrator.

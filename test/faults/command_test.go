@@ -71,6 +71,12 @@ func TestCommandsPrintOneObject(t *testing.T) {
 			{"token list", shape{"tokens": `^\[\{.*"lastFour":"....".*\}\]$`}},
 			{"token revoke --id 1", shape{"id": `^1$`, "revoked": `^true$`}},
 			{"platform-token create --name Platform", shape{"id": number, "token": bearer}},
+			{"platform-token list", shape{"tokens": `^\[\{.*"name":"Platform".*"revokedAt":null\}\]$`}},
+			{"platform-token revoke --id 1", shape{"id": `^1$`, "revoked": `^true$`}},
+			{"company suspend --id 1", shape{
+				"id": `^1$`, "name": `^"Acme"$`, "timeZone": `^"UTC"$`, "suspended": `^true$`, "createdAt": `^"20`}},
+			{"company resume --id 1", shape{
+				"id": `^1$`, "name": `^"Acme"$`, "timeZone": `^"UTC"$`, "suspended": `^false$`, "createdAt": `^"20`}},
 			{"webhook add --company 1 --url " + inbox.URL + " --event assignment.created", shape{"id": `^1$`, "secret": secret}},
 			{"webhook list --company 1", shape{"webhooks": `^\[\{.*"enabled":true.*\}\]$`}},
 			{"webhook rotate --company 1 --id 1", shape{"id": `^1$`, "secret": secret}},
