@@ -32,6 +32,7 @@ const fillBatch = 5000
 // Fill gives a company employees, courses and assignments in every status, with
 // plain statements and no events. Employee i has the external id "emp-i",
 // assignment i "asg-i", counted from 0; every third employee is tagged "third".
+// What is overdue is marked, so that a server finds nothing to sweep.
 func Fill(tb testing.TB, s *store.Store, company int64, n Size) Filled {
 	tb.Helper()
 	f := &filler{ctx: tb.Context(), s: s, company: company}
@@ -138,10 +139,10 @@ func (f *filler) assignments(tx db.Tx, from, to int) error {
 		db.Column{Name: "active_at", Type: db.Time, Values: a.active})
 	_, err := tx.Exec(f.ctx, `INSERT INTO assignments (company_id, id, external_id, employee_id, course_id, status, percent, score, attempts,
 			granted_attempts, is_required, assigned_at, deadline, asked_deadline, asked_required, started_at, attempt_at, ended_at,
-			completed_at, last_activity_at, updated_at)
+			completed_at, last_activity_at, overdue_at, updated_at)
 		SELECT $1, r.id, r.external_id, r.employee_id, r.course_id, r.status, r.percent, r.score, r.attempts,
 			0, r.id % 2 = 0, r.assigned_at, r.deadline, r.deadline, r.id % 2 = 0, r.started_at, r.started_at, r.completed_at,
-			r.completed_at, r.active_at, coalesce(r.active_at, r.assigned_at) FROM `+rows+` r`, append([]any{f.company}, args...)...)
+			r.completed_at, r.active_at, CASE WHEN r.status <> 'completed' THEN r.deadline END, coalesce(r.active_at, r.assigned_at) FROM `+rows+` r`, append([]any{f.company}, args...)...)
 	f.Assignments = append(f.Assignments[:from], ids...)
 	return err
 }
