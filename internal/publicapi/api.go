@@ -44,10 +44,13 @@ type Service interface {
 	Now() time.Time
 }
 
-// Limiter counts a token's requests: it writes where the token stands into the
-// answer, and gives rate_limited when its limit is used up.
+// Limiter counts a token's requests.
 type Limiter interface {
+	// Admit writes where the token stands into the answer, and gives rate_limited
+	// when its limit is used up.
 	Admit(answer http.Header, companyID, tokenID int64) error
+	// Full writes where a token stands that has asked nothing.
+	Full(answer http.Header)
 }
 
 // Options are the parts of the API that can be left out.
@@ -71,14 +74,15 @@ func New(svc Service, reports oas.RawHandler, opts Options) (http.Handler, error
 	h := &handler{svc: svc, limiter: opts.Limiter}
 	server, err := oas.NewServer(h, reports, h,
 		oas.WithPathPrefix(prefix),
-		oas.WithNotFound(wire.NotFound),
-		oas.WithMethodNotAllowed(notAllowed),
+		oas.WithNotFound(h.notFound),
+		oas.WithMethodNotAllowed(h.notAllowed),
 		oas.WithErrorHandler(undecodable),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("public API: %w", err)
 	}
 	return &router{
+		handler:    h,
 		operations: server,
 		documents: map[string]http.Handler{
 			prefix + "/openapi.json": wire.Document("application/json; charset=utf-8", api.PublicJSON()),

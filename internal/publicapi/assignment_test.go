@@ -150,7 +150,8 @@ func TestBulk(t *testing.T) {
 		return out
 	}}
 	rec := ask(newAPI(t, f, publicapi.Options{}), allToken, "POST", "/assignments/bulk",
-		`{"items":[`+good+`,`+good+`,7,null,{"employeeExternalId":5,"externalId":"x"},`+good+`]}`)
+		`{"items":[`+good+`,`+good+`,7,null,{"employeeExternalId":5,"externalId":"x"},`+good+`,`+
+			strings.Replace(good, "A-1", `\udfff`, 1)+`,`+strings.Replace(good, "HR-1", "\xff", 1)+`,`+strings.Replace(good, "{", `{"note":"\ud800",`, 1)+`]}`)
 	const failed = `{"index":%d,"ok":false,"status":"error","code":"%s","message":"%s"}`
 	body(t, rec, `{"results":[`+strings.Join([]string{
 		`{"index":0,"ok":true,"assignmentId":100,"status":"started"}`,
@@ -159,10 +160,13 @@ func TestBulk(t *testing.T) {
 		fmt.Sprintf(failed, 3, "invalid_request", "The item must be a JSON object, not null."),
 		fmt.Sprintf(failed, 4, "invalid_request", "employeeExternalId: must be a string, not a number; courseId: is required"),
 		`{"index":5,"ok":true,"assignmentId":105,"status":"started"}`,
+		fmt.Sprintf(failed, 6, "invalid_request", "externalId: must not contain half of a surrogate pair; send both halves or the character itself"),
+		fmt.Sprintf(failed, 7, "invalid_request", "employeeExternalId: must be valid UTF-8"),
+		`{"index":8,"ok":true,"assignmentId":108,"status":"started"}`,
 	}, ",")+`]}`)
 	one := domain.NewAssignment{EmployeeExternalID: "HR-1", CourseID: 310, ExternalID: "A-1"}
 	items := f.asked[0].([]domain.BulkItem)
-	if diff := cmp.Diff(domain.BulkItem{New: one}, items[5], cmpopts.EquateErrors()); diff != "" || len(items) != 6 {
+	if diff := cmp.Diff(domain.BulkItem{New: one}, items[5], cmpopts.EquateErrors()); diff != "" || len(items) != 9 {
 		t.Errorf("%d items, -want +got:\n%s", len(items), diff)
 	}
 }
@@ -179,7 +183,7 @@ func TestBulkSizes(t *testing.T) {
 	f.asked = nil
 	for _, body := range []string{
 		many(501), `{}`, `{"items":null}`, `{"items":{}}`, `{"items":"x"}`, `{"items":5}`,
-		`{"items":[` + good + `,{"externalId":}]}`, "{\"items\":[" + good + ",{\"externalId\":\"\xff\"}]}", `{"items":[` + good + `,{"externalId":"\udfff"}]}`,
+		`{"items":[` + good + `,{"externalId":}]}`,
 	} {
 		if rec := ask(h, allToken, "POST", "/assignments/bulk", body); rec.Code != 400 || failureOf(t, rec).Code != "invalid_request" {
 			t.Errorf("%.50s: %d %s", body, rec.Code, rec.Body)

@@ -2,6 +2,7 @@ package publicapi
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/publicapi/oas"
@@ -67,6 +68,13 @@ func (h *handler) HandleBearerAuth(ctx context.Context, op oas.OperationName, t 
 		return nil, err
 	}
 	return &call{Context: ctx, token: token, info: info}, nil
+}
+
+// uncounted tells the limit in an answer to a request that was counted for no token.
+func (h *handler) uncounted(answer http.Header) {
+	if h.limiter != nil {
+		h.limiter.Full(answer)
+	}
 }
 
 // scoped names the first scope that the token lacks.

@@ -21,6 +21,36 @@ func (strict) Admit(answer http.Header, _, _ int64) error {
 	return wire.RetryAfter(domain.Errorf(domain.CodeRateLimited, "Slow down."), 3e9)
 }
 
+func (strict) Full(answer http.Header) { answer.Set("RateLimit-Remaining", "100") }
+
+// Where no token could be counted, the answer tells what one may ask.
+func TestLimitIsToldToEveryone(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		token, method, path string
+		status              int
+		want                string
+	}{
+		{"", "GET", "/courses", 401, "100"},
+		{"nobody", "GET", "/courses", 401, "100"},
+		{"suspended", "GET", "/courses", 403, "100"},
+		{allToken, "GET", "/nothing", 404, "100"},
+		{allToken, "GET", "/employees/", 404, "100"},
+		{allToken, "PUT", "/courses", 405, "100"},
+		{"", "GET", "/openapi.json", 200, "100"},
+		{"", "GET", "/openapi.yaml", 200, "100"},
+		{"", "PUT", "/openapi.json", 405, "100"},
+		{allToken, "GET", "/courses", 429, "0"},
+	} {
+		for limiter, want := range map[publicapi.Limiter]string{nil: "", strict{}: c.want} {
+			rec := ask(newAPI(t, &fake{}, publicapi.Options{Limiter: limiter}), c.token, c.method, c.path, "")
+			if got := rec.Header().Get("RateLimit-Remaining"); got != want || limiter != nil && rec.Code != c.status {
+				t.Errorf("%s %s with %q: %d, remaining %q, want %q", c.method, c.path, c.token, rec.Code, got, want)
+			}
+		}
+	}
+}
+
 // The order of the checks is promised: each row fails in its own way and in all
 // the ways of the rows after it.
 func TestOrderOfChecks(t *testing.T) {
@@ -125,9 +155,6 @@ func TestRateHeadersAndRetryAfter(t *testing.T) {
 		if want := map[int]string{429: "3", 403: ""}[status]; rec.Header().Get("Retry-After") != want {
 			t.Errorf("%s: Retry-After %q", token, rec.Header().Get("Retry-After"))
 		}
-	}
-	if rec := ask(h, "nobody", "GET", "/courses", ""); rec.Header().Get("RateLimit-Remaining") != "" {
-		t.Errorf("nobody's rate is told: %v", rec.Header())
 	}
 }
 

@@ -23,6 +23,9 @@ func (h *handler) NewError(ctx context.Context, err error) *oas.FailureStatusCod
 			err = domain.ErrUnauthorized // there was no token at all
 		}
 	}
+	if info.TokenID == 0 {
+		h.uncounted(info.Answer)
+	}
 	f := wire.Describe(info, err)
 	out := &oas.FailureStatusCodeWithHeaders{
 		StatusCode: f.Status,

@@ -46,6 +46,7 @@ const (
 
 // router does what the generated router can't.
 type router struct {
+	handler    *handler
 	operations *oas.Server
 	documents  map[string]http.Handler
 }
@@ -59,6 +60,7 @@ func (a *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := escaped(r.URL)
 	if document, ok := a.documents[path]; ok {
 		wire.InfoFrom(r.Context()).Route = path
+		a.handler.uncounted(w.Header())
 		document.ServeHTTP(w, r)
 		return
 	}
@@ -66,7 +68,7 @@ func (a *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// The generated router takes an empty segment for an identifier, and would
 	// ask for a token before it finds out.
 	case path == provisionGenerated, strings.Contains(path, "//"), strings.HasSuffix(path, "/"):
-		wire.NotFound(w, r)
+		a.handler.notFound(w, r)
 		return
 	case path == provisionPath && r.Method == http.MethodPost:
 		moved := *r
@@ -90,7 +92,13 @@ func escaped(u *url.URL) string {
 	return u.Path
 }
 
-func notAllowed(w http.ResponseWriter, r *http.Request, allowed string) {
+func (h *handler) notFound(w http.ResponseWriter, r *http.Request) {
+	h.uncounted(w.Header())
+	wire.NotFound(w, r)
+}
+
+func (h *handler) notAllowed(w http.ResponseWriter, r *http.Request, allowed string) {
+	h.uncounted(w.Header())
 	methods := strings.Split(allowed, ",")
 	if escaped(r.URL) == provisionPath {
 		methods = append(methods, http.MethodPost)

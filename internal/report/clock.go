@@ -61,6 +61,10 @@ func (c *clock) appendRFC3339(b []byte, unix int64, nsec int32) []byte {
 	offset -= offset % 60 // the form has no seconds of offset; without them the instant stays the same
 	wall := unix + offset
 	y, m, d := time.Unix(wall, 0).UTC().Date()
+	if offset != 0 && (y < 1 || y > 9999) { // the form has no such years; the instant itself may have one
+		offset, wall = 0, unix
+		y, m, d = time.Unix(wall, 0).UTC().Date()
+	}
 	b = appendYear(b, y)
 	b = append(b, '-')
 	b = appendTwo(b, int64(m))

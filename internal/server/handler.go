@@ -27,6 +27,7 @@ type handler struct {
 type request struct {
 	wire.Context
 	writer
+	body sent
 }
 
 func newHandler(o Options) (*handler, error) {
@@ -70,7 +71,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Body != nil && r.Body != http.NoBody {
 		// In this copy of the request only: net/http looks at the body of its own
 		// to see whether a client still waits for "100 Continue".
-		r.Body = http.MaxBytesReader(w, r.Body, mount.MaxBody)
+		q.body.ReadCloser = r.Body
+		r.Body = http.MaxBytesReader(w, &q.body, mount.MaxBody)
 	}
 	defer func() { h.done(q, r, mount, start, recover()) }()
 	mount.Handler.ServeHTTP(&q.writer, r)
@@ -92,9 +94,17 @@ func (h *handler) done(q *request, r *http.Request, mount *Mount, start time.Tim
 	method := methodLabel(r.Method)
 	h.metrics.observe(routeLabel(q.Info.Route), method, q.status, took)
 	h.write(q, mount, method, now, took, broken)
-	if broken {
+	switch {
+	case broken:
+		if c := connFrom(&q.Context); c != nil && !r.ProtoAtLeast(1, 1) {
+			c.reset() // to HTTP/1.0, a connection that closes is the end of an answer
+		}
 		// Only a broken connection says that what is out of the answer is not whole.
 		panic(http.ErrAbortHandler)
+	case q.body.owed(r):
+		if c := connFrom(&q.Context); c != nil {
+			c.owed.Store(true)
+		}
 	}
 }
 

@@ -21,7 +21,7 @@ const sweepEvery = time.Minute
 type Limiter struct {
 	rate  float64 // per second
 	burst int
-	limit []string
+	limit []string // the burst, as text
 	now   func() time.Time
 
 	mu      sync.RWMutex
@@ -39,6 +39,19 @@ func NewLimiter(perSecond float64, burst int) *Limiter {
 		rate: perSecond, burst: burst, limit: []string{strconv.Itoa(burst)}, now: time.Now,
 		buckets: map[tokenKey]*rate.Limiter{},
 	}
+}
+
+var atOnce = []string{"0"}
+
+// Full writes into an answer what a token may ask that has asked nothing yet, for
+// requests whose token is not known.
+func (l *Limiter) Full(answer http.Header) {
+	if l.rate <= 0 {
+		return
+	}
+	answer["Ratelimit-Limit"] = l.limit
+	answer["Ratelimit-Remaining"] = l.limit
+	answer["Ratelimit-Reset"] = atOnce
 }
 
 // Admit counts a request, writes into the answer where the token stands, and

@@ -28,6 +28,23 @@ func admit(l *Limiter, token int64) ([3]string, error) {
 	return [3]string{h.Get("RateLimit-Limit"), h.Get("RateLimit-Remaining"), h.Get("RateLimit-Reset")}, err
 }
 
+func TestFullLimit(t *testing.T) {
+	t.Parallel()
+	l, _ := clocked(2, 3)
+	_, _ = admit(l, 7)
+	h := http.Header{}
+	l.Full(h)
+	want := http.Header{"Ratelimit-Limit": {"3"}, "Ratelimit-Remaining": {"3"}, "Ratelimit-Reset": {"0"}}
+	if diff := cmp.Diff(want, h); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	h = http.Header{}
+	NewLimiter(0, 3).Full(h)
+	if len(h) != 0 {
+		t.Errorf("no limit, and yet %v", h)
+	}
+}
+
 func TestLimiter(t *testing.T) {
 	t.Parallel()
 	l, now := clocked(2, 3)

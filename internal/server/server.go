@@ -38,7 +38,7 @@ type Server struct {
 	listen   string
 	log      *slog.Logger
 	handler  http.Handler
-	listener net.Listener
+	listener *listener
 	grace    time.Duration
 }
 
@@ -70,7 +70,7 @@ func (s *Server) Listen() error {
 	case err != nil:
 		return fmt.Errorf("listen on %s: %w", s.listen, err)
 	}
-	s.listener = listener{l}
+	s.listener = &listener{Listener: l, log: s.log}
 	return nil
 }
 
@@ -96,6 +96,10 @@ func (s *Server) Run(ctx context.Context) error {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+		ConnContext:       withConn,
+		ConnState:         settle,
+		// "OPTIONS *" too is answered in our error body.
+		DisableGeneralOptionsHandler: true,
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- hs.Serve(s.listener) }()
@@ -109,6 +113,7 @@ func (s *Server) Run(ctx context.Context) error {
 	err := hs.Shutdown(grace)
 	if err != nil {
 		s.log.Warn("requests were still running and are cut off", "after", s.grace)
+		s.listener.hurry.Store(true)
 		err = hs.Close()
 	}
 	<-failed

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"unicode/utf16"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -20,6 +20,17 @@ const MaxBody = 1 << 20
 const maxDepth = 32
 
 var errTooLarge = domain.Errorf(domain.CodeTooLarge, "The body is larger than 1 MiB. Split it into smaller requests.")
+
+var errCompressed = domain.Errorf(domain.CodeInvalid, "The body is compressed, which is not supported. Send it as plain JSON, without Content-Encoding.")
+
+// compressed says whether a body that could not be read is one that was packed.
+func compressed(ctx context.Context, data []byte) bool {
+	if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
+		return true // gzip
+	}
+	coding := InfoFrom(ctx).Asked.Get("Content-Encoding")
+	return coding != "" && !strings.EqualFold(coding, "identity") && !utf8.Valid(data)
+}
 
 // readAll reads a body of at most MaxBody bytes. A body that announces more is
 // refused unread, which spares a client that waits for "100 Continue" the sending.
@@ -43,12 +54,8 @@ func readAll(ctx context.Context, body io.Reader) ([]byte, error) {
 	return bytes.TrimPrefix(buf.Bytes(), []byte("\ufeff")), nil
 }
 
-// scan refuses what a JSON parser would let through but no field of ours can
-// hold: bytes that are not UTF-8, halves of surrogate pairs, absurd nesting.
+// scan refuses absurd nesting before a parser follows it down.
 func scan(data []byte) error {
-	if !utf8.Valid(data) {
-		return domain.Errorf(domain.CodeInvalid, "The body must be JSON in UTF-8; it has bytes that are not UTF-8.")
-	}
 	depth := 0
 	for i := 0; i < len(data); i++ {
 		switch data[i] {
@@ -59,67 +66,22 @@ func scan(data []byte) error {
 		case '}', ']':
 			depth--
 		case '"':
-			n, whole := scanString(data[i+1:])
-			if !whole {
-				return domain.Errorf(domain.CodeInvalid, "The body has a \\u escape that is half of a surrogate pair.")
+			for i++; i < len(data) && data[i] != '"'; i++ {
+				if data[i] == '\\' {
+					i++
+				}
 			}
-			i += n
 		}
 	}
 	return nil
 }
 
-// scanString gives the length of a string up to and with its closing quote, and
-// whether its surrogate escapes come in pairs.
-func scanString(s []byte) (n int, whole bool) {
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '"':
-			return i + 1, true
-		case '\\':
-			unit, ok := escape(s[i:])
-			switch {
-			case !ok:
-				i++
-			case !utf16.IsSurrogate(unit):
-				i += 5
-			default:
-				low, _ := escape(s[i+6:])
-				if utf16.DecodeRune(unit, low) == utf8.RuneError {
-					return 0, false
-				}
-				i += 11
-			}
-		}
-	}
-	return len(s), true
-}
-
-// escape reads a \u escape. What is not one is the parser's business.
-func escape(s []byte) (rune, bool) {
-	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
-		return 0, false
-	}
-	var unit rune
-	for _, c := range s[2:6] {
-		switch {
-		case '0' <= c && c <= '9':
-			c -= '0'
-		case 'a' <= c && c <= 'f':
-			c -= 'a' - 10
-		case 'A' <= c && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		unit = unit<<4 | rune(c)
-	}
-	return unit, true
-}
-
 // malformed says where a body stops being JSON. The parser that reads bodies
 // tells no position, so a second one is asked, on this path only.
 func malformed(data []byte, cause error) error {
+	if !utf8.Valid(data) {
+		return domain.Errorf(domain.CodeInvalid, "The body must be JSON in UTF-8; it has bytes that are not UTF-8.").Because(cause)
+	}
 	var text json.RawMessage
 	var syntax *json.SyntaxError
 	if errors.As(json.Unmarshal(data, &text), &syntax) {

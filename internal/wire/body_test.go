@@ -53,6 +53,28 @@ func TestReadObjectSizes(t *testing.T) {
 	}
 }
 
+// A compressed body is called what it is.
+func TestCompressedBody(t *testing.T) {
+	t.Parallel()
+	const packed = "compressed"
+	for _, c := range []struct{ name, encoding, body, want string }{
+		{"gzip", "gzip", "\x1f\x8b\x08\x00\x00", packed},
+		{"gzip, unannounced", "", "\x1f\x8b\x08\x00\x00", packed},
+		{"another coding", "br", "\x8b\x02\x80{}\x03", packed},
+		{"announced only", "gzip", "{}", ""},
+		{"announced only, and broken", "gzip", "{", "not valid JSON"},
+		{"no coding", "identity", "\x8b\x02", "not UTF-8"},
+	} {
+		ctx := &Context{Context: t.Context(), Info: Info{Size: -1, Asked: http.Header{"Content-Encoding": {c.encoding}}}}
+		for _, read := range []func(context.Context, io.Reader) (*Object, error){ReadObject, ReadOptionalObject} {
+			_, err := read(ctx, strings.NewReader(c.body))
+			if c.want == "" && err != nil || c.want != "" && (domain.CodeOf(err) != domain.CodeInvalid || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		}
+	}
+}
+
 type forever struct{}
 
 func (forever) Read(p []byte) (int, error) {

@@ -11,8 +11,8 @@ import (
 )
 
 // The body decoder is held against the standard library's parser: whatever it
-// takes is JSON in both, and of what it refuses only the reasons that are ours
-// (nesting, bytes, surrogates) may be JSON.
+// takes is JSON in both, and of what it refuses only what is nested too deep may
+// be JSON. Strings that are no text are for the one who reads them to refuse.
 func FuzzParseObject(f *testing.F) {
 	for _, s := range []string{
 		`{"externalId":"HR-1042","email":"anna@x.example","name":"Anna"}`, `{"a":"\ud83e\udd8a"}`, `{"a":"\ud800"}`,
@@ -40,7 +40,10 @@ func FuzzParseObject(f *testing.F) {
 		}
 		for name, raw := range whole {
 			var want string
-			isString := raw[0] == '"' && json.Unmarshal(raw, &want) == nil
+			if strings.ContainsRune(name, utf8.RuneError) {
+				continue // the other parser's way to write a name that is no text
+			}
+			isString := raw[0] == '"' && json.Unmarshal(raw, &want) == nil && sound(raw) == nil
 			if got := o.OptString(name); (got != nil) != isString || isString && *got != want {
 				t.Fatalf("%q: got %v, want %q", name, got, want)
 			}

@@ -20,6 +20,7 @@ type Info struct {
 	Size      int64       // announced length of the body, -1 when unknown
 	Answer    http.Header // the headers of the answer
 	RawQuery  string      // as it was sent
+	Asked     http.Header // the headers of the request
 
 	Route     string // the pattern, never the path: paths carry identifiers
 	CompanyID int64
@@ -73,13 +74,19 @@ func (c *Context) Begin(parent context.Context, w http.ResponseWriter, r *http.R
 	c.Context = parent
 	id := r.Header.Get("X-Request-Id")
 	if !saneID(id) {
-		id = strconv.FormatUint(rand.Uint64()|1<<63, 36) //nolint:gosec // unique, not secret
+		id = NewRequestID()
 	}
 	answer := w.Header()
 	answer["X-Request-Id"] = []string{id}
 	c.Info = Info{
 		RequestID: id, Address: peer(r.RemoteAddr), Size: r.ContentLength, Answer: answer, RawQuery: r.URL.RawQuery,
+		Asked: r.Header,
 	}
+}
+
+// NewRequestID gives an id for a request that came without a sane one.
+func NewRequestID() string {
+	return strconv.FormatUint(rand.Uint64()|1<<63, 36) //nolint:gosec // unique, not secret
 }
 
 // WithInfo makes sure that the request carries an Info, also where no server

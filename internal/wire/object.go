@@ -34,7 +34,7 @@ func ReadObject(ctx context.Context, body io.Reader) (*Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ParseObject(data)
+	return parse(ctx, data)
 }
 
 // ReadOptionalObject reads a body as ReadObject does; no body is an object without fields.
@@ -46,7 +46,15 @@ func ReadOptionalObject(ctx context.Context, body io.Reader) (*Object, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return &Object{}, nil
 	}
-	return ParseObject(data)
+	return parse(ctx, data)
+}
+
+func parse(ctx context.Context, data []byte) (*Object, error) {
+	o, err := ParseObject(data)
+	if err != nil && compressed(ctx, data) {
+		return nil, errCompressed
+	}
+	return o, err
 }
 
 // ParseObject reads a text that must be one JSON object and nothing else.

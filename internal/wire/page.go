@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"math"
 	"net/url"
 	"strconv"
 
@@ -23,7 +22,7 @@ type Paging struct {
 
 // Page reads page and limit of a list without cursors.
 func (q *Query) Page(page, limit Opt) Paging {
-	shown := q.Int("page", page, 1, math.MaxInt64, 1)
+	shown := q.Count("page", page, 1)
 	return Paging{
 		Page: domain.Page{
 			Number: int(min(shown, maxPage)),

@@ -3,7 +3,6 @@ package wire
 import (
 	"errors"
 	"fmt"
-	"math"
 	"net/url"
 	"strconv"
 	"strings"
@@ -39,13 +38,32 @@ func (q *Query) Int(name string, o Opt, least, most, otherwise int64) int64 {
 	return n
 }
 
+// Count reads a positive integer.
+func (q *Query) Count(name string, o Opt, otherwise int64) int64 {
+	s, present := o.Get()
+	if !present {
+		return otherwise
+	}
+	n, err := decimal(s)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		q.checks.Add(name, errors.New("must be a positive integer of at most 18 digits"))
+		return otherwise
+	case err != nil || n < 1:
+		q.checks.Add(name, errors.New("must be a positive integer"))
+		return otherwise
+	}
+	return n
+}
+
 // ID reads an identifier of ours, 0 when absent. One that nothing can have is
 // given as -1: it finds nothing.
 func (q *Query) ID(name string, o Opt) int64 {
-	if _, present := o.Get(); !present {
+	s, present := o.Get()
+	if !present {
 		return 0
 	}
-	if n := q.Int(name, o, math.MinInt64, math.MaxInt64, 0); n > 0 {
+	if n := q.PathID(name, s); n > 0 {
 		return n
 	}
 	return -1
@@ -55,7 +73,10 @@ func (q *Query) ID(name string, o Opt) int64 {
 // nothing has is not found, which is not for a parser to say.
 func (q *Query) PathID(name, value string) int64 {
 	n, err := decimal(value)
-	if err != nil {
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		q.checks.Add(name, errRange)
+	case err != nil:
 		q.checks.Add(name, errors.New("must be an integer"))
 	}
 	return n

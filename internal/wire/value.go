@@ -40,6 +40,9 @@ func text(raw jx.Raw) (string, error) {
 	if err := want(raw, jx.String); err != nil {
 		return "", err
 	}
+	if err := sound(raw); err != nil {
+		return "", err
+	}
 	return jx.DecodeBytes(raw).Str()
 }
 
@@ -80,7 +83,7 @@ func points(raw jx.Raw) (domain.Points, error) {
 	return domain.ParsePoints(f)
 }
 
-var errRange = errors.New("must be an integer from -9223372036854775808 to 9223372036854775807")
+var errRange = errors.New("must be an integer of at most 18 digits")
 
 // integer accepts every way to write a whole number: 1.0 and 1e2 are integers in
 // JSON Schema too, and there are languages whose only number is a float.

@@ -1,7 +1,10 @@
 package contract_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -9,41 +12,36 @@ import (
 
 // bodies are texts that no operation takes, whatever it is about.
 var bodies = map[string]string{
-	"null":                  `null`,
-	"an array":              `[]`,
-	"an array of objects":   `[{"externalId":"a"}]`,
-	"a string":              `"x"`,
-	"a number":              `7`,
-	"a boolean":             `true`,
-	"cut off":               `{"externalId":"a"`,
-	"cut off in a string":   `{"externalId":"a`,
-	"cut off in an escape":  `{"externalId":"\u00`,
-	"only a brace":          `{`,
-	"the wrong brace":       `{"externalId":"a"]`,
-	"something after it":    `{} {}`,
-	"a letter after it":     `{}x`,
-	"a comma too many":      `{"externalId":"a",}`,
-	"no quotes":             `{externalId:"a"}`,
-	"single quotes":         `{'externalId':'a'}`,
-	"a comment":             `{/* a */}`,
-	"NaN":                   `{"x":NaN}`,
-	"a number with zeros":   `{"x":007}`,
-	"a form":                `externalId=a&email=b`,
-	"XML":                   `<externalId>a</externalId>`,
-	"NUL":                   "\x00",
-	"NUL after it":          "{}\x00",
-	"a raw control":         "{\"externalId\":\"a\nb\"}",
-	"broken UTF-8":          "{\"externalId\":\"\xff\xfe\"}",
-	"overlong UTF-8":        "{\"name\":\"\xc0\xaf\"}",
-	"a surrogate as UTF-8":  "{\"name\":\"\xed\xa0\x80\"}",
-	"half a surrogate pair": `{"externalId":"\ud83d"}`,
-	"the other half":        `{"name":"\ude00x"}`,
-	"halves the wrong way":  `{"name":"\ude00\ud83d"}`,
-	"UTF-16":                "\xff\xfe{\x00}\x00",
-	"deep arrays":           `{"x":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`,
-	"deep objects":          strings.Repeat(`{"x":`, 100_000) + `1` + strings.Repeat("}", 100_000),
-	"deep and open":         strings.Repeat("[", 500_000),
-	"an unknown escape":     `{"name":"\q"}`,
+	"null":                 `null`,
+	"an array":             `[]`,
+	"an array of objects":  `[{"externalId":"a"}]`,
+	"a string":             `"x"`,
+	"a number":             `7`,
+	"a boolean":            `true`,
+	"cut off":              `{"externalId":"a"`,
+	"cut off in a string":  `{"externalId":"a`,
+	"cut off in an escape": `{"externalId":"\u00`,
+	"only a brace":         `{`,
+	"the wrong brace":      `{"externalId":"a"]`,
+	"something after it":   `{} {}`,
+	"a letter after it":    `{}x`,
+	"a comma too many":     `{"externalId":"a",}`,
+	"no quotes":            `{externalId:"a"}`,
+	"single quotes":        `{'externalId':'a'}`,
+	"a comment":            `{/* a */}`,
+	"NaN":                  `{"x":NaN}`,
+	"a number with zeros":  `{"x":007}`,
+	"a form":               `externalId=a&email=b`,
+	"XML":                  `<externalId>a</externalId>`,
+	"NUL":                  "\x00",
+	"NUL after it":         "{}\x00",
+	"a raw control":        "{\"externalId\":\"a\nb\"}",
+	"bytes that are none":  "{\"externalId\":\xff}",
+	"UTF-16":               "\xff\xfe{\x00}\x00",
+	"deep arrays":          `{"x":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`,
+	"deep objects":         strings.Repeat(`{"x":`, 100_000) + `1` + strings.Repeat("}", 100_000),
+	"deep and open":        strings.Repeat("[", 500_000),
+	"an unknown escape":    `{"name":"\q"}`,
 }
 
 // badBodies sends them to every operation that takes a body.
@@ -89,6 +87,68 @@ func numbers(t *testing.T, s *suite) {
 		r := assign(course)
 		r.status, r.code = 404, "course_not_found"
 		f.step(t, f.caller, r)
+	}
+}
+
+// halves are strings that are no text.
+var halves = map[string]string{
+	"broken UTF-8":          "\xff\xfe",
+	"overlong UTF-8":        "\xc0\xaf",
+	"a surrogate as UTF-8":  "\xed\xa0\x80",
+	"Latin-1":               "J\xf6rg",
+	"half a surrogate pair": `\ud83d`,
+	"the other half":        `\ude00x`,
+	"halves the wrong way":  `\ude00\ud83d`,
+}
+
+// badStrings are told by their field, and only to whom they concern.
+func badStrings(t *testing.T, s *suite) {
+	f := s.firm(t)
+	f.hire(t, "E1")
+	f.hire(t, "E2")
+	platform := s.learning()
+	n := 0
+	for name, bad := range halves {
+		n++
+		f.vars["bad"], f.vars["n"] = bad, fmt.Sprint(n)
+		f.vars["a"] = f.assign(t, "E2", f.course, fmt.Sprint("S", n))
+		refused := func(do, body, fields string) row {
+			return row{name: name + ": " + do, do: do, body: body, status: 400, code: "invalid_request", fields: fields}
+		}
+		f.run(t, []row{
+			refused("POST /employees/provision", `{"externalId":"X","email":"x@<bad>","name":"<bad>"}`, "email name"),
+			refused("POST /employees/provision", `{"externalId":"<bad>"}`, "externalId email name"),
+			refused("PATCH /employees/E1", `{"name":"<bad>","tags":["a","b<bad>"]}`, "name tags[1]"),
+			refused("POST /assignments", `{"employeeExternalId":"E1","courseId":<course>,"externalId":"<bad>","deadline":"<bad>"}`, "externalId deadline"),
+			{name: name + " in what is ignored", do: "PATCH /employees/E1", body: `{"note":"<bad>","<bad>":1,"more":{"x":["<bad>"]},"name":"N<n>"}`, has: `{"name":"N<n>"}`},
+			{name: name + " in an item", do: bulkPath, body: `{"note":"<bad>","items":[
+				{"employeeExternalId":"E1","courseId":<course>,"externalId":"A<n>"},
+				{"employeeExternalId":"E1","courseId":<course>,"externalId":"<bad>"},
+				{"employeeExternalId":"<bad>","courseId":<course>,"externalId":"B<n>"}, "<bad>",
+				{"employeeExternalId":"E1","courseId":<course>,"externalId":"C<n>","note":"<bad>"}]}`,
+				has: `{"results":[{"ok":true},{"ok":false,"code":"invalid_request"},{"ok":false,"code":"invalid_request"},{"ok":false,"code":"invalid_request"},{"ok":true}]}`},
+		})
+		f.step(t, platform, refused("PUT /courses/halves", `{"name":"<bad>","modules":["<bad>"]}`, "name modules[0]"))
+		a := f.step(t, platform, row{name: name + " in an activity", do: activityPath, body: `{"items":[
+			{"id":"half-<firm>-<n>","assignmentId":<a>,"type":"started"},{"id":"<bad>","assignmentId":<a>,"type":"started"},
+			{"id":"half-<firm>-<n>+","assignmentId":<a>,"type":"progress","completionPercent":5}]}`,
+			has: `{"results":[{"ok":true},{"ok":false,"code":"invalid_request"},{"ok":true,"status":"started"}]}`})
+		if message := a.str("results.1.message"); !strings.HasPrefix(message, "id: ") {
+			t.Errorf("%s: the item's message is %q", name, message)
+		}
+	}
+}
+
+// compressed bodies are called that.
+func compressed(t *testing.T, s *suite) {
+	f := s.firm(t)
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, _ = io.WriteString(w, `{"name":"N"}`)
+	_ = w.Close()
+	for _, coding := range []string{"gzip", ""} {
+		a := f.send(t, "PATCH", "/employees/nobody", packed.String(), func(r *http.Request) { r.Header.Set("Content-Encoding", coding) })
+		wantFailure(t, "gzip", a, 400, "invalid_request", "compressed")
 	}
 }
 

@@ -61,6 +61,8 @@ var chapters = []struct {
 	{"wrong methods", wrongMethods},
 	{"documents", documents},
 	{"bad bodies", badBodies},
+	{"bad strings", badStrings},
+	{"compressed bodies", compressed},
 	{"numbers", numbers},
 	{"content types", contentTypes},
 	{"request ids", requestIDs},

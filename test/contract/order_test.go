@@ -21,6 +21,13 @@ func slow(t *testing.T, s *suite) *suite {
 // rate uses up a token.
 func rate(t *testing.T, s *suite) {
 	f := slow(t, s).firm(t)
+	for _, a := range []*answer{
+		f.as("").send(t, "GET", "/token", ""), f.as("cb_").send(t, "GET", "/token", ""), f.send(t, "GET", "/nothing", ""), f.send(t, "PUT", "/token", ""),
+	} {
+		if a.header.Get("RateLimit-Limit") != "2" || a.header.Get("RateLimit-Remaining") != "2" || a.header.Get("RateLimit-Reset") != "0" {
+			t.Errorf("where no token is counted: %d %v", a.status, a.header)
+		}
+	}
 	for left, want := range []string{"1", "0"} {
 		a := f.send(t, "GET", "/token", "")
 		if a.status != 200 || a.header.Get("RateLimit-Limit") != "2" || a.header.Get("RateLimit-Remaining") != want || a.header.Get("RateLimit-Reset") == "" {

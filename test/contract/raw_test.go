@@ -73,6 +73,14 @@ func connections(t *testing.T, s *suite) {
 	wantData(t, "in chunks", `{"externalId":"H1","status":"found"}`, f.talk(t, "POST", "/employees/provision", chunked, false).body["data"])
 	a = f.talk(t, "POST", "/employees/provision", fmt.Sprintf("Content-Length: %d\r\nExpect: 100-continue\r\n\r\n", 5<<20), false)
 	wantFailure(t, "a client that asks before it sends too much", a, 413, "payload_too_large", "")
+	for _, megabytes := range []int{2, 20} {
+		whole := fmt.Sprintf("Content-Length: %d\r\n\r\n%s", megabytes<<20, strings.Repeat("x", megabytes<<20))
+		a = f.talk(t, "POST", "/employees/provision", whole, false)
+		wantFailure(t, "a client that reads once it has sent everything", a, 413, "payload_too_large", "")
+		a = f.as("cb_").talk(t, "POST", "/employees/provision", whole, false)
+		wantFailure(t, "such a client without a token", a, 401, "unauthorized", "")
+	}
+	wantFailure(t, "a path that is not encoded", f.talk(t, "GET", "/employees/%zz", "\r\n", false), 400, "invalid_request", "percent-encoding")
 	a = f.talk(t, "GET", "/employees/..", "\r\n", false)
 	wantFailure(t, "a client that does not tidy paths", a, 404, "employee_not_found", "")
 }

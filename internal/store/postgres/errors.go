@@ -13,13 +13,21 @@ import (
 
 // mapError gives the driver's error the meaning the store knows.
 func mapError(err error) error {
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, pgx.ErrNoRows) {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, pgx.ErrNoRows) {
 		return err
 	}
 	for _, known := range []error{db.ErrUnique, db.ErrReference, db.ErrRetry, db.ErrUnavailable} {
 		if errors.Is(err, known) {
 			return err
 		}
+	}
+	// Whatever code a server gives when it lets nobody in, no statement is to blame.
+	var connect *pgconn.ConnectError
+	if errors.As(err, &connect) {
+		return fmt.Errorf("%w: %w", db.ErrUnavailable, err)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return err
 	}
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
@@ -43,11 +51,8 @@ func mapError(err error) error {
 	return err
 }
 
-// netError tells a broken or refused connection from a mistake in our own SQL.
-func netError(err error) bool {
-	var connect *pgconn.ConnectError
-	return errors.As(err, &connect) || pgconn.SafeToRetry(err) || isNet(err)
-}
+// netError tells a broken connection from a mistake in our own SQL.
+func netError(err error) bool { return pgconn.SafeToRetry(err) || isNet(err) }
 
 // retries is how often a failed transaction is worth running again. A violated
 // constraint means that another transaction was quicker: the next run sees what

@@ -13,9 +13,21 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
+// connecting gives the error of a connection that does not come about.
+func connecting(cause error) error {
+	config, err := pgconn.ParseConfig("postgres://nobody@127.0.0.1:1/none?sslmode=disable")
+	if err != nil {
+		panic(err)
+	}
+	config.DialFunc = func(context.Context, string, string) (net.Conn, error) { return nil, cause }
+	_, err = pgconn.ConnectConfig(context.Background(), config)
+	return err
+}
+
 func TestErrorsHaveTheirMeaning(t *testing.T) {
 	t.Parallel()
 	code := func(c string) error { return fmt.Errorf("wrapped: %w", &pgconn.PgError{Code: c}) }
+	connect := func(c string) error { return connecting(code(c)) }
 	for _, c := range []struct {
 		name    string
 		err     error
@@ -34,6 +46,14 @@ func TestErrorsHaveTheirMeaning(t *testing.T) {
 		{"a lost connection", code("08006"), db.ErrUnavailable, false},
 		{"an answer cut short", io.ErrUnexpectedEOF, db.ErrUnavailable, false},
 		{"a refused connection", &net.OpError{Op: "dial", Err: errors.New("refused")}, db.ErrUnavailable, false},
+		{"a database that is gone", connect("3D000"), db.ErrUnavailable, false},
+		{"a password that is wrong", connect("28P01"), db.ErrUnavailable, false},
+		{"a host that is not let in", connect("28000"), db.ErrUnavailable, false},
+		{"a database not accepting connections", connect("55000"), db.ErrUnavailable, false},
+		{"a lock at connecting", connect("55P03"), db.ErrUnavailable, false},
+		{"a connect that takes too long", connecting(context.DeadlineExceeded), db.ErrUnavailable, false},
+		{"a caller who left while connecting", connecting(context.Canceled), nil, false},
+		{"an object in another state", code("55000"), nil, false},
 		{"a mistake of ours", code("42601"), nil, false},
 		{"a missing value", code("23502"), nil, false},
 		{"a caller who left", context.Canceled, nil, false},
