@@ -45,6 +45,7 @@ func (p *page) signInView() view.MySignIn {
 	who := p.identity.Administrator
 	return view.MySignIn{
 		Email: who.Email, MinChars: domain.MinPassword, SecondFactor: who.HasSecondFactor, RecoveryLeft: who.RecoveryLeft,
+		SecondSince: who.SecondFactorSince, PasswordChanged: who.PasswordChangedAt,
 	}
 }
 

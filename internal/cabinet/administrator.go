@@ -28,7 +28,7 @@ func (p *page) administratorList() ([]view.Administrator, error) {
 		})
 	}
 	for _, i := range invitations {
-		out = append(out, view.Administrator{ID: i.AdministratorID, Email: i.Email, Invited: true, AddedAt: i.CreatedAt})
+		out = append(out, view.Administrator{ID: i.AdministratorID, Name: i.Name, Email: i.Email, Invited: true, AddedAt: i.CreatedAt})
 	}
 	return out, nil
 }
@@ -43,14 +43,14 @@ func administrators(p *page) error {
 
 func invite(p *page) error {
 	form := view.InviteForm{Email: p.field("email"), Name: p.field("name")}
-	return p.inviteEmail(form.Email, func(errs view.Errors) error {
+	return p.inviteEmail(form.Email, form.Name, func(errs view.Errors) error {
 		form.Errors = errs
 		return p.again(view.InvitePage(p.shell(), form))
 	})
 }
 
-func (p *page) inviteEmail(email string, wrong func(view.Errors) error) error {
-	who, token, err := p.Administrators.Invite(p.r.Context(), p.caller(), email)
+func (p *page) inviteEmail(email, name string, wrong func(view.Errors) error) error {
+	who, token, err := p.Administrators.Invite(p.r.Context(), p.caller(), email, name)
 	if errs, ok := invalid(err); ok {
 		return wrong(errs)
 	}
@@ -98,7 +98,7 @@ func inviteAgain(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.inviteEmail(a.Email, func(errs view.Errors) error { return p.refused(firstOf(errs), view.PathAdministrators) })
+	return p.inviteEmail(a.Email, a.Name, func(errs view.Errors) error { return p.refused(firstOf(errs), view.PathAdministrators) })
 }
 
 func confirmRemove(p *page) error {

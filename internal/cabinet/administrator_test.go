@@ -3,6 +3,7 @@ package cabinet_test
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
@@ -16,8 +17,9 @@ func TestInviteAndRemove(t *testing.T) {
 		anna := o.enter()
 		anna.post(view.PathInvite, "email", "not an address").is(http.StatusUnprocessableEntity).has("not an address")
 		anna.post(view.PathInvite, "email", admin).is(http.StatusUnprocessableEntity).has("Is an administrator of the company already.")
-		first := anna.post(view.PathInvite, "email", colleague).is(http.StatusOK).secret()
-		again := anna.get(view.PathAdministrators).is(http.StatusOK).has(colleague, "Invited").find(`href="(` + view.PathAdministrators + `/\d+/link)"`)
+		anna.post(view.PathInvite, "email", colleague, "name", strings.Repeat("x", 300)).is(http.StatusUnprocessableEntity).has("at most")
+		first := anna.post(view.PathInvite, "email", colleague, "name", " Boris Ozols ").is(http.StatusOK).secret()
+		again := anna.get(view.PathAdministrators).is(http.StatusOK).has(colleague, "Boris Ozols", "Invited").find(`href="(` + view.PathAdministrators + `/\d+/link)"`)
 		anna.get(again).is(http.StatusOK).has("The link made before works no more.")
 		link := anna.post(again).is(http.StatusOK).secret()
 
@@ -28,10 +30,10 @@ func TestInviteAndRemove(t *testing.T) {
 		}
 		boris.get(old.Path).is(http.StatusNotFound)
 		boris.enterBy(link)
-		boris.get(view.PathAdministrators).is(http.StatusOK).has("2 administrators")
+		boris.get(view.PathAdministrators).is(http.StatusOK).has("2 administrators", "Boris Ozols")
 
 		remove := anna.get(view.PathAdministrators).is(http.StatusOK).find(`href="(` + view.PathAdministrators + `/\d+/remove)"`)
-		anna.get(remove).is(http.StatusOK).has("Remove " + colleague + "?")
+		anna.get(remove).is(http.StatusOK).has("Remove Boris Ozols?")
 		anna.post(remove).leads(view.PathAdministrators).has(colleague+" was removed.", "1 administrator")
 		boris.get(view.PathOverview).is(http.StatusSeeOther)
 		boris.signIn(colleague, password).is(http.StatusUnprocessableEntity)

@@ -24,9 +24,10 @@ func (c *Cabinet) auditPages(inside register) {
 // as the log takes it.
 func (p *page) auditFilter() (view.AuditFilter, domain.AuditFilter) {
 	shown := view.AuditFilter{
-		ActorKind: p.query("actor"), Action: p.query("action"), From: p.query("from"), To: p.query("to"), Errors: view.Errors{},
+		ActorKind: p.query("actor"), Action: p.query("action"), From: p.query("from"), To: p.query("to"),
+		Search: strings.TrimSpace(p.query("q")), Errors: view.Errors{},
 	}
-	f := domain.AuditFilter{Actor: domain.ActorKind(shown.ActorKind), Action: shown.Action}
+	f := domain.AuditFilter{Actor: domain.ActorKind(shown.ActorKind), Action: shown.Action, Search: shown.Search}
 	f.From = p.moment("from", shown.From, shown.Errors)
 	f.To = p.moment("to", shown.To, shown.Errors)
 	return shown, f
@@ -84,8 +85,13 @@ func auditEntry(e domain.AuditEntry) view.AuditEntry {
 		ID: e.ID, At: e.At, ActorKind: string(e.Actor.Kind), Actor: e.Actor.Label, Action: e.Action, RecordKind: e.RecordKind,
 		Record: e.RecordKind + " " + e.RecordID, Detail: e.Detail, RequestID: e.Actor.RequestID, Address: e.Actor.Address,
 	}
-	if e.EmployeeLabel != "" {
+	switch {
+	case e.EmployeeLabel != "" && e.RecordKind == "employee":
 		out.Record = e.EmployeeLabel
+	case e.EmployeeLabel != "":
+		out.RecordOf = e.EmployeeLabel
+	case e.RecordLabel != "":
+		out.Record = e.RecordLabel
 	}
 	id, err := strconv.ParseInt(e.RecordID, 10, 64)
 	switch {
@@ -93,6 +99,8 @@ func auditEntry(e domain.AuditEntry) view.AuditEntry {
 		out.RecordPath = view.PathToken(id)
 	case e.RecordKind == "webhook" && err == nil && e.Action != "webhook.removed":
 		out.RecordPath = view.PathWebhook(id)
+	case e.RecordKind == "redelivery" && err == nil:
+		out.RecordPath = view.PathRedelivery(id)
 	case e.RecordKind == "delivery":
 		out.RecordPath = view.PathDelivery(e.RecordID)
 	}
@@ -131,7 +139,7 @@ func exportAudit(p *page) error {
 	err = p.Audit.Export(p.r.Context(), p.caller(), f, func(e domain.AuditEntry) error {
 		return out.Row([]report.Cell{
 			report.Time(e.At), report.Text(string(e.Actor.Kind)), report.Text(e.Actor.Label), report.Text(e.Action),
-			report.Text(e.RecordKind), report.Text(e.RecordID), report.Text(e.EmployeeLabel), report.Text(e.Detail),
+			report.Text(e.RecordKind), report.Text(e.RecordID), report.Text(e.EmployeeLabel + e.RecordLabel), report.Text(e.Detail),
 			report.Text(e.Actor.RequestID), report.Text(e.Actor.Address),
 		})
 	})

@@ -23,6 +23,14 @@ func TestAuditLog(t *testing.T) {
 		v.get(view.PathAudit + "?from=2001-01-01T00:00&action=token.").is(http.StatusOK).has("Token created")
 		v.get(view.PathAudit + "?from=soon").is(http.StatusOK).has("Enter a date and time")
 
+		v.get(view.PathAudit+"?q=HR-7").is(http.StatusOK).has("1 entry", "Person 7", `value="HR-7"`).lacks("Person 8")
+		v.get(view.PathAudit + "?q=HR+sync").is(http.StatusOK).has("More than 50 entries").lacks("Token created")
+		v.get(view.PathAudit+"?q="+admin+"&action=token.").is(http.StatusOK).has("1 entry", "Token created")
+		v.get(view.PathAudit + "?q=nobody").is(http.StatusOK).has("Nothing matches")
+		if rows := v.get(view.PathAuditExport + "?q=HR-7").is(http.StatusOK).raw; strings.Count(rows, "Person 7") != 1 || strings.Contains(rows, "Person 8") {
+			o.Errorf("the export of a search is %q", rows)
+		}
+
 		next := v.get(view.PathAudit + "?actor=token").find(`href="(` + view.PathAudit + `\?[^"]*after=[^"]+)"`)
 		v.get(next).is(http.StatusOK).has("Person 1", "Person 10").lacks("Person 60", "Person 11")
 
@@ -52,5 +60,6 @@ func TestErasedPeopleLeaveTheAuditLog(t *testing.T) {
 			o.Fatalf("delete: %d", got)
 		}
 		v.get(view.PathAudit).is(http.StatusOK).has("Erased employee").lacks("Person 1", "p1@baltic.example")
+		v.get(view.PathAudit + "?q=HR-1").is(http.StatusOK).has("Nothing matches")
 	})
 }

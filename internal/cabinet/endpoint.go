@@ -26,7 +26,7 @@ func endpoints(p *page) error {
 	if err != nil {
 		return err
 	}
-	health, err := p.Webhooks.Health(p.r.Context(), p.caller())
+	health, err := p.Webhooks.Health(p.r.Context(), p.caller(), 0)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func endpointForm(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.show(view.WebhookFormPage(p.shell(), view.EndpointForm{Kinds: kinds}))
+	return p.show(view.WebhookFormPage(p.shell(), view.EndpointForm{Kinds: kinds, HTTPAllowed: p.Webhooks.AllowsHTTP(p.r.Context())}))
 }
 
 func (p *page) endpointInput() domain.EndpointInput {
@@ -80,7 +80,9 @@ func (p *page) endpointAgain(id int64, in domain.EndpointInput, err error) error
 	if err != nil {
 		return err
 	}
-	return p.again(view.WebhookFormPage(p.shell(), view.EndpointForm{ID: id, URL: in.URL, Description: in.Description, Kinds: kinds, Errors: errs}))
+	return p.again(view.WebhookFormPage(p.shell(), view.EndpointForm{
+		ID: id, URL: in.URL, Description: in.Description, Kinds: kinds, HTTPAllowed: p.Webhooks.AllowsHTTP(p.r.Context()), Errors: errs,
+	}))
 }
 
 func addEndpoint(p *page) error {
@@ -114,7 +116,7 @@ const recentDeliveries = 10
 // endpointDetail gathers what the page of a webhook shows.
 func (p *page) endpointDetail(e domain.Endpoint) (view.EndpointDetail, error) {
 	ctx, caller := p.r.Context(), p.caller()
-	health, err := p.Webhooks.Health(ctx, caller)
+	health, err := p.Webhooks.Health(ctx, caller, e.ID)
 	if err != nil {
 		return view.EndpointDetail{}, err
 	}
@@ -126,7 +128,7 @@ func (p *page) endpointDetail(e domain.Endpoint) (view.EndpointDetail, error) {
 	if !e.Rotating(p.Now()) {
 		v.PreviousUntil = nil
 	}
-	if len(v.Hours) > 0 {
+	if v.Day.Delivered+v.Day.Failed > 0 {
 		v.Chart = &view.Chart{Title: "Deliveries in the last 24 hours", Buckets: v.Hours}
 	}
 	for _, d := range recent.Items {
@@ -166,7 +168,9 @@ func editForm(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.show(view.WebhookFormPage(p.shell(), view.EndpointForm{ID: e.ID, URL: e.URL, Description: e.Description, Kinds: kinds}))
+	return p.show(view.WebhookFormPage(p.shell(), view.EndpointForm{
+		ID: e.ID, URL: e.URL, Description: e.Description, Kinds: kinds, HTTPAllowed: p.Webhooks.AllowsHTTP(p.r.Context()),
+	}))
 }
 
 func editEndpoint(p *page) error {

@@ -13,7 +13,7 @@ func overview(p *page) error {
 	if err != nil {
 		return err
 	}
-	health, err := p.Webhooks.Health(ctx, caller)
+	health, err := p.Webhooks.Health(ctx, caller, 0)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func overview(p *page) error {
 		v.Day.Held += e.Day.Held
 		day.Buckets = addBuckets(day.Buckets, e.Hours)
 	}
-	if len(day.Buckets) > 0 {
+	if v.Day.Delivered+v.Day.Failed > 0 {
 		day.Title = "Deliveries in the last 24 hours"
 		v.Chart = &day
 	}
@@ -98,7 +98,7 @@ func endpointView(e domain.Endpoint, h domain.EndpointHealth) view.Endpoint {
 	v := view.Endpoint{
 		ID: e.ID, URL: e.URL, Description: e.Description, State: view.EndpointHealthy, DisabledReason: string(e.DisabledReason),
 		DisabledAt: e.DisabledAt, FailingSince: e.FailingSince, CreatedAt: e.CreatedAt, CreatedBy: e.CreatedBy,
-		Day: view.Health{Delivered: h.Delivered, Retrying: h.Pending, Failed: h.Failed, Held: h.Held}, LastDelivery: h.LastSent,
+		Day: view.Health{Delivered: h.Delivered, Retrying: h.Retrying, Failed: h.Failed, Held: h.Held}, LastDelivery: h.LastSent,
 	}
 	for _, k := range e.Events {
 		v.Events = append(v.Events, string(k))

@@ -83,8 +83,33 @@ func redelivery(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.show(view.RedeliveryPage(p.shell(), view.Redelivery{
-		ID: job.ID, Total: job.Total, Done: job.Done, RequestedBy: job.RequestedBy, StartedAt: job.CreatedAt,
-		FinishedAt: job.FinishedAt, Log: view.PathDeliveries,
-	}))
+	v, err := p.redeliveryView(job)
+	if err != nil {
+		return err
+	}
+	return p.show(view.RedeliveryPage(p.shell(), v))
+}
+
+func (p *page) redeliveryView(job domain.Redelivery) (view.Redelivery, error) {
+	f := job.Filter
+	v := view.Redelivery{
+		ID: job.ID, Total: job.Total, Done: job.Done, RequestedBy: job.RequestedBy, StartedAt: job.CreatedAt, FinishedAt: job.FinishedAt,
+		Event: string(f.Kind), From: f.From, To: *f.To,
+	}
+	if f.From.UnixMilli() == 0 { // it was left open
+		v.From = nil
+	}
+	for _, s := range f.States {
+		v.States = append(v.States, string(s))
+	}
+	if f.EndpointID == 0 {
+		return v, nil
+	}
+	v.Endpoint = strconv.FormatInt(f.EndpointID, 10)
+	e, err := p.Webhooks.Get(p.r.Context(), p.caller(), f.EndpointID)
+	if err != nil && domain.CodeOf(err) != domain.CodeNotFound {
+		return v, err
+	}
+	v.EndpointURL = e.URL
+	return v, nil
 }

@@ -97,7 +97,7 @@ func TestSecondFactor(t *testing.T) {
 		other.get(view.PathSignInCode + "?kind=recovery").is(http.StatusOK).has("recovery codes you kept")
 		other.post(view.PathSignInCode, "kind", "recovery", "code", "aaaa-aaaa-aaaa-aaaa").is(http.StatusUnprocessableEntity).has("recovery codes you kept")
 		other.post(view.PathSignInCode, "kind", "recovery", "code", recovery).leads(view.PathOverview)
-		other.get(view.PathMySignIn).is(http.StatusOK).has("9 recovery codes left")
+		other.get(view.PathMySignIn).is(http.StatusOK).has("9 recovery codes left", "Last changed", " since ")
 
 		other.post(view.PathRecovery, "current", password).is(http.StatusOK).has("Keep these now").lacks(recovery)
 		other.post(view.PathSecondOff, "current", password).leads(view.PathMySignIn).has("The second factor is off.")

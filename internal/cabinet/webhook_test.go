@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"testing"
 
+	"github.com/coursebridge/coursebridge/internal/app"
 	"github.com/coursebridge/coursebridge/internal/apptest"
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 )
@@ -13,6 +14,7 @@ func TestWebhookForm(t *testing.T) {
 	t.Parallel()
 	each(t, func(o office) {
 		v := o.enter()
+		v.get(view.PathWebhookNew).is(http.StatusOK).has("http or https, reachable")
 		v.post(view.PathWebhookNew, "url", "ftp://files.example/x", "description", "Payroll", "event", "employee.removed").
 			is(http.StatusUnprocessableEntity).has(`value="ftp://files.example/x"`, `value="Payroll"`, `id="url-error"`)
 		v.post(view.PathWebhookNew, "url", "https://hr.example/x", "description", "Payroll").is(http.StatusUnprocessableEntity).has("Must name at least one event.")
@@ -27,6 +29,8 @@ func TestWebhookForm(t *testing.T) {
 		}
 		receiver.answer(http.StatusTeapot)
 		v.post(path+"/test").is(http.StatusOK).has("Test event not delivered", "418")
+		v.get(view.PathAudit+"?action=webhook.").is(http.StatusOK).
+			has("Webhook tested", "employee.joined was accepted: status 200 after", "employee.joined was not accepted: status 418 after")
 
 		secret := v.post(path + "/secret").is(http.StatusOK).secret()
 		rotated := v.post(path + "/rotate").is(http.StatusOK).has("The previous secret signs too until").secret()
@@ -39,6 +43,15 @@ func TestWebhookForm(t *testing.T) {
 		v.post(path+"/enable", "force", "1").leads(path).has("The webhook is enabled.")
 		v.post(path+"/remove").leads(view.PathWebhooks).has("The webhook is removed.", "No webhooks yet")
 		v.get(path).is(http.StatusNotFound)
+	})
+}
+
+func TestWebhookFormWithoutHTTP(t *testing.T) {
+	t.Parallel()
+	eachWith(t, apptest.Options{Serve: func(c *app.ServeConfig) { c.Webhooks.AllowHTTP = false }}, func(o office) {
+		v := o.enter()
+		v.get(view.PathWebhookNew).is(http.StatusOK).has("https, reachable").lacks("http or https")
+		v.post(view.PathWebhookNew, "url", "http://hr.example/x", "event", "employee.removed").is(http.StatusUnprocessableEntity).has("https, reachable").lacks("http or https")
 	})
 }
 
@@ -69,7 +82,7 @@ func TestRedeliverMany(t *testing.T) {
 		v := o.enter()
 		receiver := o.receiver(http.StatusInternalServerError)
 		_, token := v.createToken("HR sync")
-		v.addWebhook(receiver.URL)
+		hook := v.addWebhook(receiver.URL)
 		const people = 3
 		o.hire(token, 1, people)
 		for _, name := range []string{"HR-1", "HR-2", "HR-3"} {
@@ -81,7 +94,10 @@ func TestRedeliverMany(t *testing.T) {
 		v.get(view.PathRedeliver+"?count=1&state=failed").is(http.StatusOK).has("3 deliveries fit", "Redeliver 3")
 		v.post(view.PathRedeliver, "state", "failed", "from", "soon").is(http.StatusUnprocessableEntity).has("Enter a date and time")
 		started := v.post(view.PathRedeliver, "state", "failed").is(http.StatusSeeOther)
-		v.until(started.header.Get("Location"), "Done").has("of 3 deliveries queued again", admin)
+		v.until(started.header.Get("Location"), "Done").has("of 3 deliveries queued again", admin, "Failed deliveries, up to ", view.PathDeliveries+"?to=")
+		narrow := v.post(view.PathRedeliver, "state", "both", "endpoint", hook[len(view.PathWebhooks)+1:], "event", "employee.joined", "from", "2026-01-02T03:04")
+		v.get(narrow.is(http.StatusSeeOther).header.Get("Location")).is(http.StatusOK).
+			has("Failed and held deliveries of employee.joined to ", "from 2 Jan 2026, 03:04 to ")
 		for _, name := range []string{"HR-1", "HR-2", "HR-3"} {
 			v.until(view.PathDeliveries+"?state=delivered&q="+name, view.PathDeliveries+"/0")
 		}

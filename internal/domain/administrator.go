@@ -27,6 +27,9 @@ type Administrator struct {
 	HasPassword     bool
 	HasSecondFactor bool
 	RecoveryLeft    int // unused recovery codes
+
+	PasswordChangedAt *time.Time // nil: it was never set
+	SecondFactorSince *time.Time // nil: it is off
 }
 
 // Label is what others see of an administrator.
@@ -58,6 +61,7 @@ type Member struct {
 type Invitation struct {
 	AdministratorID int64
 	Email           string
+	Name            string // as the company calls them; may be empty
 	CreatedAt       time.Time
 	ExpiresAt       time.Time
 }
@@ -99,6 +103,7 @@ const linkBytes = 32
 type NewLink struct {
 	Hash     [sha256.Size]byte
 	Lifetime time.Duration
+	Name     string // of whom it is for, taken over by who has none when they enter
 }
 
 // LinkRequest asks the operator's side for a link.

@@ -36,6 +36,7 @@ type AuditFilter struct {
 	Actor  ActorKind
 	From   *time.Time
 	To     *time.Time // exclusive
+	Search string     // an externalId, a record's or request's id, an e-mail address or a token's name
 }
 
 // Check reports every field that is wrong.

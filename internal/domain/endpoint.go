@@ -135,32 +135,18 @@ func (in *EndpointInput) Check() error {
 // EndpointHealth is what became of an endpoint's deliveries lately.
 type EndpointHealth struct {
 	EndpointID int64
-	DeliveryCounts
-	Hours    []HealthHour // ascending, without gaps; none for an endpoint that had no deliveries in them
-	LastSent *time.Time   // nil: never
+	Delivered  int64
+	Failed     int64
+	Retrying   int64 // tried, and to be tried again
+	Held       int64
+	Hours      []HealthHour // ascending, without gaps; none for an endpoint that had no deliveries in them
+	LastSent   *time.Time   // nil: never
 }
 
 // HealthHour is one hour of a health chart.
 type HealthHour struct {
-	Start time.Time
-	DeliveryCounts
-}
-
-// DeliveryCounts counts deliveries by where they stand.
-type DeliveryCounts struct{ Delivered, Failed, Pending, Held int64 }
-
-// Add counts n deliveries in a state.
-func (c *DeliveryCounts) Add(state DeliveryState, n int64) {
-	switch state {
-	case DeliveryDelivered:
-		c.Delivered += n
-	case DeliveryFailed:
-		c.Failed += n
-	case DeliveryPending:
-		c.Pending += n
-	case DeliveryHeld:
-		c.Held += n
-	}
+	Start             time.Time
+	Delivered, Failed int64
 }
 
 // Answers about endpoints.

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -34,14 +35,21 @@ func (a *Administrators) List(ctx context.Context, c domain.Caller) ([]domain.Me
 }
 
 // Invite asks someone to become an administrator of the caller's company, and
-// gives the one-time link's token, this once. Again it replaces the link. Codes:
-// invalid_request.
-func (a *Administrators) Invite(ctx context.Context, c domain.Caller, email string) (domain.Administrator, string, error) {
-	email, err := checkEmail(email)
-	if err != nil {
+// gives the one-time link's token, this once. Again it replaces the link. The
+// name may be empty. Codes: invalid_request.
+func (a *Administrators) Invite(ctx context.Context, c domain.Caller, email, name string) (domain.Administrator, string, error) {
+	var checks domain.Checks
+	email, err := domain.Email(email)
+	checks.Add("email", err)
+	if name = strings.TrimSpace(name); name != "" {
+		name, err = domain.Name(name)
+		checks.Add("name", err)
+	}
+	if err := checks.Err(); err != nil {
 		return domain.Administrator{}, "", err
 	}
 	token, link := mintLink(domain.LinkInvitation, a.linkLifetime)
+	link.Name = name
 	who, err := a.store.Invite(ctx, c, email, link)
 	if err != nil {
 		return domain.Administrator{}, "", err

@@ -89,6 +89,72 @@ func TestAuditPages(t *testing.T) {
 	})
 }
 
+func TestAuditSearch(t *testing.T) {
+	t.Parallel()
+	inOffice(t, func(o office) {
+		ctx := o.t.Context()
+		acme, anna := o.settled("Anna@x.test")
+		_, bob := o.settled("bob@x.test")
+		by := anna.Caller(service.Origin{RequestID: "req-7"})
+		token, _, err := o.tokens.Create(ctx, by, domain.NewToken{Name: "HR sync"})
+		must(o.t, "create", err)
+		machine := domain.Caller{Company: acme, Actor: domain.Actor{Kind: domain.ActorToken, ID: token.ID, Label: "HR sync", RequestID: "req-2"}}
+		for _, c := range []domain.Caller{machine, bob.Caller(here)} {
+			for _, id := range []string{"E1", "E2"} {
+				_, _, err := o.store.Provision(ctx, c, domain.Provision{ExternalID: id, Email: id + fmt.Sprint(c.Company.ID) + "@x.test", Name: "Eva Ek"})
+				must(o.t, "provision", err)
+			}
+		}
+		search := func(f domain.AuditFilter) (out []string) {
+			page := domain.Page{Limit: 1}
+			for {
+				got, err := o.audit.List(ctx, by, f, page)
+				must(o.t, "search", err)
+				for _, e := range got.Items {
+					out = append(out, e.Action)
+				}
+				if page.After = service.NextAudit(got); page.After == nil {
+					break
+				}
+			}
+			var exported []string
+			must(o.t, "export", o.audit.Export(ctx, by, f, func(e domain.AuditEntry) error {
+				exported = append(exported, e.Action)
+				return nil
+			}))
+			if diff := cmp.Diff(out, exported); diff != "" {
+				o.t.Errorf("%+v: shown and exported differ: %s", f, diff)
+			}
+			return out
+		}
+		const joined = "employee.provisioned"
+		for _, row := range []struct {
+			filter domain.AuditFilter
+			want   []string
+		}{
+			{domain.AuditFilter{Search: "E1"}, []string{joined}},
+			{domain.AuditFilter{Search: "req-2"}, []string{joined, joined}},
+			{domain.AuditFilter{Search: "req-7"}, []string{"token.created"}},
+			{domain.AuditFilter{Search: "HR sync"}, []string{joined, joined}},
+			{domain.AuditFilter{Search: "HR sync", Action: "token."}, nil},
+			{domain.AuditFilter{Search: fmt.Sprintf("Token %d", token.ID)}, []string{"token.created"}},
+			{domain.AuditFilter{Search: "anna@X.test", Action: "token."}, []string{"token.created"}},
+			{domain.AuditFilter{Search: "anna@x.test", Actor: domain.ActorToken}, nil},
+			{domain.AuditFilter{Search: "bob@x.test"}, nil},
+			{domain.AuditFilter{Search: "nobody"}, nil},
+			{domain.AuditFilter{Search: "%"}, nil},
+		} {
+			if diff := cmp.Diff(row.want, search(row.filter)); diff != "" {
+				o.t.Errorf("%+v (- want): %s", row.filter, diff)
+			}
+		}
+		must(o.t, "erase", o.store.DeleteEmployee(ctx, machine, "E1"))
+		if got := search(domain.AuditFilter{Search: "E1"}); len(got) != 0 {
+			o.t.Errorf("an erased person is found by what they were called: %v", got)
+		}
+	})
+}
+
 func TestAuditShowsPeopleAsTheyAre(t *testing.T) {
 	t.Parallel()
 	inOffice(t, func(o office) {
@@ -117,6 +183,11 @@ func TestAuditShowsPeopleAsTheyAre(t *testing.T) {
 			o.t.Error(diff)
 		}
 		must(o.t, "erase", o.store.DeleteEmployee(ctx, c, "E1"))
+		const addresses = `SELECT count(*) FROM audit_entries WHERE action LIKE 'employee.%' AND
+			actor_label || ' ' || record_id || ' ' || detail || ' ' || request_id || ' ' || address LIKE `
+		if own, all := o.count(addresses+`'anna@x.test %'`), o.count(addresses+`'%@%'`); own != 2 || all != own {
+			o.t.Errorf("%d entries about an erased employee hold an address, %d that of who serves; want 2", all, own)
+		}
 		if employees, _ = labels(); len(employees) != 2 || employees[0] != domain.ErasedEmployee || employees[1] != domain.ErasedEmployee {
 			o.t.Errorf("an erased employee is shown as %q", employees)
 		}
@@ -133,7 +204,7 @@ func TestSweep(t *testing.T) {
 	inOffice(t, func(o office) {
 		_, id := o.settled("anna@x.test")
 		o.session(id.Administrator.ID, "live")
-		_, _, err := o.administrators.Invite(o.t.Context(), id.Caller(here), "bob@x.test")
+		_, _, err := o.administrators.Invite(o.t.Context(), id.Caller(here), "bob@x.test", "")
 		must(o.t, "invite", err)
 		_, err = o.signIn.Password(o.t.Context(), "anna@x.test", "wrong", here)
 		wantErr(o.t, "wrong password", err, domain.ErrSignIn)

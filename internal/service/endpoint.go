@@ -30,7 +30,7 @@ type EndpointStore interface {
 	RemoveEndpoint(ctx context.Context, c domain.Caller, id int64) error
 	AuditEndpoint(ctx context.Context, c domain.Caller, id int64, action, detail string) error
 	ParkDeliveries(ctx context.Context, key domain.EndpointKey, limit int) (int, error)
-	EndpointHealth(ctx context.Context, company int64, from time.Time, hours int) ([]domain.EndpointHealth, error)
+	EndpointHealth(ctx context.Context, company, endpoint int64, from time.Time, hours int) ([]domain.EndpointHealth, error)
 	WaitingDeliveries(ctx context.Context, company, endpoint int64) (int64, error)
 }
 
@@ -105,6 +105,12 @@ func (w *Webhooks) check(ctx context.Context, in *domain.EndpointInput) error {
 // who entered it.
 func (w *Webhooks) CheckURL(ctx context.Context, url string) error {
 	return w.targets.CheckTarget(ctx, url)
+}
+
+// AllowsHTTP says whether webhooks may use plain http. It asks the rule itself,
+// about an address that has nothing else against it.
+func (w *Webhooks) AllowsHTTP(ctx context.Context) bool {
+	return w.targets.CheckTarget(ctx, "http://9.9.9.9/") == nil
 }
 
 // Waiting counts the endpoint's deliveries that are neither delivered nor given up.
@@ -256,11 +262,19 @@ func (w *Webhooks) probe(ctx context.Context, c domain.Caller, e domain.Endpoint
 	if ctx.Err() != nil {
 		return attempt, ctx.Err()
 	}
-	detail := "Accepted."
-	if attempt.ErrorKind != "" {
-		detail = "Not accepted: " + attempt.ErrorKind + "."
+	return attempt, w.store.AuditEndpoint(ctx, c, e.ID, "webhook.tested", outcome(kind, attempt))
+}
+
+// outcome says in a sentence what came of a test event.
+func outcome(kind domain.EventKind, a domain.Attempt) string {
+	words := fmt.Sprintf("%s was accepted", kind)
+	if a.ErrorKind != "" {
+		words = fmt.Sprintf("%s was not accepted", kind)
 	}
-	return attempt, w.store.AuditEndpoint(ctx, c, e.ID, "webhook.tested", detail)
+	if a.StatusCode == 0 {
+		return fmt.Sprintf("%s: %s.", words, a.ErrorKind)
+	}
+	return fmt.Sprintf("%s: status %d after %d ms.", words, a.StatusCode, max(1, a.Duration.Round(time.Millisecond).Milliseconds()))
 }
 
 // SampleBody is what a receiver gets for an event of the kind. Codes: invalid_request.
@@ -277,8 +291,9 @@ func (w *Webhooks) SampleBody(c domain.Caller, kind domain.EventKind) ([]byte, e
 const healthHours = 24
 
 // Health counts what became of the last 24 hours' deliveries, by endpoint and
-// hour. Endpoints that had none are left out.
-func (w *Webhooks) Health(ctx context.Context, c domain.Caller) ([]domain.EndpointHealth, error) {
+// hour, and tells when each endpoint was last sent anything: of all endpoints, or
+// of the one that is not 0. Those that were never sent anything are left out.
+func (w *Webhooks) Health(ctx context.Context, c domain.Caller, endpoint int64) ([]domain.EndpointHealth, error) {
 	from := w.store.Now().Add(-(healthHours - 1) * time.Hour)
-	return w.store.EndpointHealth(ctx, c.Company.ID, from, healthHours)
+	return w.store.EndpointHealth(ctx, c.Company.ID, endpoint, from, healthHours)
 }

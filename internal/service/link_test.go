@@ -79,9 +79,9 @@ func TestInvitationsDoNotCross(t *testing.T) {
 		ctx := o.t.Context()
 		acme, _ := o.company("anna@x.test")
 		evil, _ := o.company("eve@x.test")
-		_, mine, err := o.administrators.Invite(ctx, o.caller(acme), "bob@x.test")
+		_, mine, err := o.administrators.Invite(ctx, o.caller(acme), "bob@x.test", "")
 		must(o.t, "invite", err)
-		_, theirs, err := o.administrators.Invite(ctx, o.caller(evil), "bob@x.test")
+		_, theirs, err := o.administrators.Invite(ctx, o.caller(evil), "bob@x.test", "")
 		must(o.t, "invite", err)
 		links := []string{mine, theirs}
 		errs := together(2, func(i int) error {
@@ -112,7 +112,7 @@ func TestInvitationOpensNoOther(t *testing.T) {
 		acme, anna := o.settled("anna@x.test")
 		o.company("waits@x.test")
 		for _, email := range []string{"anna@x.test", "waits@x.test"} {
-			_, token, err := o.administrators.Invite(ctx, o.caller(evil), email)
+			_, token, err := o.administrators.Invite(ctx, o.caller(evil), email, "")
 			must(o.t, "invite", err)
 			link, err := o.signIn.Link(ctx, token)
 			if err != nil || link.SignsIn() {
@@ -124,7 +124,7 @@ func TestInvitationOpensNoOther(t *testing.T) {
 			_, err = o.signIn.Enter(ctx, "o"+token[1:], "", here)
 			wantErr(o.t, email, err, domain.ErrLink)
 		}
-		_, token, err := o.administrators.Invite(ctx, o.caller(evil), "anna@x.test")
+		_, token, err := o.administrators.Invite(ctx, o.caller(evil), "anna@x.test", "")
 		must(o.t, "invite again", err)
 		if id, err := o.signIn.Identify(ctx, anna.Administrator.ID, evil.ID); err != nil || id.Company.ID != acme.ID {
 			o.t.Errorf("serves %d before accepting, %v", id.Company.ID, err)
@@ -182,7 +182,7 @@ func TestLinkFor(t *testing.T) {
 		wantCode(o.t, "no address", err, domain.CodeInvalid)
 		_, _, err = o.administrators.LinkFor(ctx, operator, domain.LinkRequest{Email: "new@x.test", CompanyID: 999})
 		wantCode(o.t, "no company", err, domain.CodeCompanyNotFound)
-		_, _, err = o.administrators.Invite(ctx, o.caller(acme), "guest@x.test")
+		_, _, err = o.administrators.Invite(ctx, o.caller(acme), "guest@x.test", "")
 		must(o.t, "invite", err)
 		_, _, err = o.administrators.LinkFor(ctx, operator, domain.LinkRequest{Email: "guest@x.test"})
 		wantCode(o.t, "serves none", err, domain.CodeInvalid)

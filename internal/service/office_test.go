@@ -108,7 +108,7 @@ func (o office) enter(link string) service.Identity {
 // join invites an address into a company and lets it enter.
 func (o office) join(by domain.Caller, email string) service.Identity {
 	o.t.Helper()
-	_, link, err := o.administrators.Invite(o.t.Context(), by, email)
+	_, link, err := o.administrators.Invite(o.t.Context(), by, email, "")
 	must(o.t, "invite", err)
 	return o.enter(link)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 const administratorColumns = `a.id, a.email, a.name, a.theme, a.created_at, a.last_sign_in_at,
-	coalesce(a.password_hash, ''), a.totp_secret, a.totp_confirmed_at, a.recovery_hashes`
+	coalesce(a.password_hash, ''), a.password_changed_at, a.totp_secret, a.totp_confirmed_at, a.recovery_hashes`
 
 // administratorRow is an administrator as stored, and the companies they serve.
 type administratorRow struct {
@@ -26,18 +26,17 @@ type administratorRow struct {
 func (a *administratorRow) claimed() bool { return a.PasswordHash != "" || len(a.companies) > 0 }
 
 func (a *administratorRow) scan(r db.Rows, more ...any) error {
-	var confirmed *time.Time
 	var recovery string
 	dest := append([]any{
 		&a.ID, &a.Email, &a.Name, &a.Theme, &a.CreatedAt, &a.LastSignInAt,
-		&a.PasswordHash, &a.TOTPSecret, &confirmed, &recovery,
+		&a.PasswordHash, &a.PasswordChangedAt, &a.TOTPSecret, &a.SecondFactorSince, &recovery,
 	}, more...)
 	if err := r.Scan(dest...); err != nil {
 		return err
 	}
 	var err error
 	a.RecoveryHashes, err = decodeList[string](recovery)
-	a.TOTPConfirmed = confirmed != nil
+	a.TOTPConfirmed = a.SecondFactorSince != nil
 	a.HasPassword, a.HasSecondFactor, a.RecoveryLeft = a.PasswordHash != "", a.TOTPConfirmed, len(a.RecoveryHashes)
 	return err
 }
@@ -155,10 +154,10 @@ func (s *Store) Members(ctx context.Context, company int64) ([]domain.Member, []
 		WHERE m.company_id = $1 ORDER BY m.added_at, a.id`, company)
 	b.Query(func(r db.Rows) error {
 		var i domain.Invitation
-		err := r.Scan(&i.AdministratorID, &i.Email, &i.CreatedAt, &i.ExpiresAt)
+		err := r.Scan(&i.AdministratorID, &i.Email, &i.Name, &i.CreatedAt, &i.ExpiresAt)
 		invited = append(invited, i)
 		return err
-	}, `SELECT a.id, a.email, l.created_at, l.expires_at
+	}, `SELECT a.id, a.email, l.name, l.created_at, l.expires_at
 		FROM sign_in_links l JOIN administrators a ON a.id = l.administrator_id
 		WHERE l.for_company_id = $1 AND l.used_at IS NULL AND NOT EXISTS
 		(SELECT 1 FROM company_administrators m WHERE m.company_id = $1 AND m.administrator_id = a.id)
@@ -207,8 +206,8 @@ func (s *Store) RemoveAdministrator(ctx context.Context, c domain.Caller, id int
 		b.One(errGone, `DELETE FROM company_administrators WHERE company_id = $1 AND administrator_id = $2`, c.Company.ID, id)
 		b.Exec(`DELETE FROM sign_in_links WHERE administrator_id = $1 AND for_company_id = $2 AND used_at IS NULL`, id, c.Company.ID)
 		if !slices.ContainsFunc(who.companies, func(other int64) bool { return other != c.Company.ID }) {
-			b.Exec(`UPDATE administrators SET password_hash = NULL, totp_secret = NULL, totp_confirmed_at = NULL,
-				recovery_hashes = '[]' WHERE id = $1`, id)
+			b.Exec(`UPDATE administrators SET password_hash = NULL, password_changed_at = NULL, totp_secret = NULL,
+				totp_confirmed_at = NULL, recovery_hashes = '[]' WHERE id = $1`, id)
 			b.Exec(`DELETE FROM sign_in_links WHERE administrator_id = $1 AND for_company_id = 0`, id)
 			b.Exec(`DELETE FROM sessions WHERE administrator_id = $1`, id)
 		}

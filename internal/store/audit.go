@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -11,11 +12,12 @@ import (
 
 // People are shown as they are now: employees by their live record,
 // administrators by theirs. What was erased is not found and stays so.
-const auditSQL = `SELECT e.company_id, e.id, e.at, e.actor_kind, e.actor_id, coalesce(p.email, e.actor_label), e.action,
+const auditColumns = `e.company_id, e.id, e.at, e.actor_kind, e.actor_id, coalesce(p.email, e.actor_label), e.action,
 	e.record_kind, e.record_id, e.employee_id, e.request_id, e.address, e.detail,
 	CASE WHEN e.employee_id = 0 THEN '' ELSE coalesce(w.name, '` + domain.ErasedEmployee + `') END,
-	CASE WHEN e.record_kind = 'administrator' THEN coalesce(r.email, '` + domain.FormerAdministrator + `') ELSE '' END
-	FROM audit_entries e
+	CASE WHEN e.record_kind = 'administrator' THEN coalesce(r.email, '` + domain.FormerAdministrator + `') ELSE '' END`
+
+const auditJoins = `
 	LEFT JOIN employees w ON w.company_id = e.company_id AND w.id = e.employee_id
 	LEFT JOIN administrators p ON e.actor_kind = 'person' AND p.id = e.actor_id
 	LEFT JOIN administrators r ON r.id = CASE WHEN e.record_kind = 'administrator' THEN CAST(e.record_id AS bigint) END`
@@ -49,31 +51,63 @@ const auditOrder = ` ORDER BY e.at DESC, e.id DESC`
 // one another by cursor only, and the total is not counted: the log may be long.
 func (s *Store) AuditEntries(ctx context.Context, company int64, f domain.AuditFilter, p domain.Page) (domain.Slice[domain.AuditEntry], error) {
 	out := domain.Slice[domain.AuditEntry]{Items: []domain.AuditEntry{}}
-	where := auditConditions(company, f)
-	if p.After != nil {
-		where.add("(e.at, e.id) < (?, ?)", time.UnixMilli(p.After.At).UTC(), p.After.ID)
-	}
-	text := auditSQL + where.where() + auditOrder + where.limit(domain.Page{Limit: p.Limit})
-	b := &db.Batch{}
-	b.Query(func(r db.Rows) error {
-		var e domain.AuditEntry
-		err := scanAuditEntry(r, &e)
-		out.Items = append(out.Items, e)
-		return err
-	}, text, where.args...)
-	if err := s.read(ctx, b); err != nil {
-		return out, err
+	err := s.db.Read(ctx, func(c db.Conn) error {
+		walks, err := auditWalks(ctx, c, company, f)
+		if err != nil || len(walks) == 0 {
+			return err
+		}
+		where := auditConditions(company, f)
+		if p.After != nil {
+			where.add("(e.at, e.id) < (?, ?)", time.UnixMilli(p.After.At).UTC(), p.After.ID)
+		}
+		text, args := auditPageSQL(where, walks, p.Limit+1)
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error {
+			var e domain.AuditEntry
+			err := scanAuditEntry(r, &e)
+			out.Items = append(out.Items, e)
+			return err
+		}, text, args...)
+		return c.Send(ctx, b)
+	})
+	if err != nil {
+		return out, known(err)
 	}
 	out.Items, out.More = cut(out.Items, p.Limit)
 	return out, nil
 }
 
+// auditPageSQL merges walks, each of which takes an index from the newest entry
+// on until the page is full. SQLite takes a cross join in the order it is written:
+// the walks come first.
+func auditPageSQL(where *conditions, walks []condition, rows int) (string, []any) {
+	args := append(where.args, rows)
+	limit := len(args)
+	texts := make([]string, len(walks))
+	for i, w := range walks {
+		c := &conditions{parts: append([]string(nil), where.parts...), args: args}
+		c.add(w.text, w.args...)
+		texts[i] = fmt.Sprintf(`SELECT * FROM (SELECT e.at, e.id FROM audit_entries e%s%s LIMIT $%d) w`, c.where(), auditOrder, limit)
+		args = c.args
+	}
+	return fmt.Sprintf(`SELECT %s FROM (SELECT * FROM (%s) u ORDER BY u.at DESC, u.id DESC LIMIT $%d) q
+		CROSS JOIN audit_entries e%s WHERE e.company_id = $1 AND e.id = q.id ORDER BY q.at DESC, q.id DESC`,
+		auditColumns, strings.Join(texts, ` UNION `), limit, auditJoins), args
+}
+
 // ExportAudit hands every entry to each, the newest first, from one consistent
 // state and without holding them all.
 func (s *Store) ExportAudit(ctx context.Context, company int64, f domain.AuditFilter, each func(domain.AuditEntry) error) error {
-	where := auditConditions(company, f)
 	return known(s.db.Snapshot(ctx, func(c db.Conn) error {
-		rows, err := c.Query(ctx, auditSQL+where.where()+auditOrder, where.args...)
+		where := auditConditions(company, f)
+		if f.Search != "" {
+			found, err := auditSearch(ctx, c, company, f.Search)
+			if err != nil {
+				return err
+			}
+			either(where, found.conditions())
+		}
+		rows, err := c.Query(ctx, `SELECT `+auditColumns+` FROM audit_entries e`+auditJoins+where.where()+auditOrder, where.args...)
 		if err != nil {
 			return err
 		}

@@ -9,80 +9,118 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// EndpointHealth counts the company's deliveries since from, hour by hour, and
-// tells when each endpoint was last sent anything. Endpoints that were sent
-// nothing at all are left out.
-func (s *Store) EndpointHealth(ctx context.Context, company int64, from time.Time, hours int) ([]domain.EndpointHealth, error) {
-	from = from.UTC().Truncate(time.Hour)
-	numbers, starts, ends := make([]int64, hours), make([]time.Time, hours), make([]time.Time, hours)
-	for i := range numbers {
-		numbers[i], starts[i] = int64(i), from.Add(time.Duration(i)*time.Hour)
-		ends[i] = starts[i].Add(time.Hour)
-	}
-	rows, args := s.db.Rows(2, db.Column{Name: "hour", Type: db.Int, Values: numbers},
-		db.Column{Name: "starts", Type: db.Time, Values: starts}, db.Column{Name: "ends", Type: db.Time, Values: ends})
-	args = append([]any{company}, args...)
-	byEndpoint := map[int64]*domain.EndpointHealth{}
-	health := func(endpoint int64) *domain.EndpointHealth {
-		if byEndpoint[endpoint] == nil {
-			byEndpoint[endpoint] = &domain.EndpointHealth{EndpointID: endpoint}
-		}
-		return byEndpoint[endpoint]
-	}
-	count := func(endpoint, hour int64, state domain.DeliveryState, n int64) {
-		if n == 0 {
-			return
-		}
-		h := health(endpoint)
-		if h.Hours == nil {
-			h.Hours = make([]domain.HealthHour, hours)
-			for i := range h.Hours {
-				h.Hours[i].Start = starts[i]
-			}
-		}
-		h.Add(state, n)
-		h.Hours[hour].Add(state, n)
-	}
+// EndpointHealth counts the deliveries of the company's endpoints, or of one if
+// it is not 0, since from, hour by hour, and tells when each was last sent
+// anything. Endpoints that were sent nothing at all are left out.
+func (s *Store) EndpointHealth(ctx context.Context, company, endpoint int64, from time.Time, hours int) ([]domain.EndpointHealth, error) {
+	h := newHealthCounts(from, hours)
 	b := &db.Batch{}
+	s.countHours(b, h, company, endpoint)
+	countWaiting(b, h, company, endpoint)
 	b.Query(func(r db.Rows) error {
-		var endpoint, hour, delivered, failed, held int64
-		err := r.Scan(&endpoint, &hour, &delivered, &failed, &held)
-		count(endpoint, hour, domain.DeliveryDelivered, delivered)
-		count(endpoint, hour, domain.DeliveryFailed, failed)
-		count(endpoint, hour, domain.DeliveryHeld, held)
-		return err
-	}, `SELECT e.id, h.hour, (`+countHour(domain.DeliveryDelivered)+`), (`+countHour(domain.DeliveryFailed)+`), (`+countHour(domain.DeliveryHeld)+`)
-		FROM endpoints e CROSS JOIN `+rows+` h WHERE e.company_id = $1 AND e.removed_at IS NULL`, args...)
-	b.Query(func(r db.Rows) error {
-		var endpoint, hour, n int64
-		err := r.Scan(&endpoint, &hour, &n)
-		count(endpoint, hour, domain.DeliveryPending, n)
-		return err
-	}, `SELECT d.endpoint_id, h.hour, count(*) FROM `+rows+` h JOIN deliveries d ON d.company_id = $1
-		AND `+inState[domain.DeliveryPending]+` AND d.created_at >= h.starts AND d.created_at < h.ends GROUP BY d.endpoint_id, h.hour`, args...)
-	b.Query(func(r db.Rows) error {
-		var endpoint int64
+		var id int64
 		var delivered, failed, tried *time.Time
-		err := r.Scan(&endpoint, &delivered, &failed, &tried)
+		err := r.Scan(&id, &delivered, &failed, &tried)
 		if at := latest(delivered, failed, tried); at != nil {
-			health(endpoint).LastSent = at
+			h.of(id).LastSent = at
 		}
 		return err
-	}, lastSentSQL, company, s.Now())
+	}, lastSentSQL, company, endpoint, s.Now())
 	err := s.read(ctx, b)
-	out := make([]domain.EndpointHealth, 0, len(byEndpoint))
-	for _, h := range byEndpoint {
-		out = append(out, *h)
-	}
-	slices.SortFunc(out, func(a, b domain.EndpointHealth) int { return int(a.EndpointID - b.EndpointID) })
-	return out, err
+	return h.sorted(), err
 }
 
-// countHour counts within the index deliveries_endpoint_log alone, which takes a
+// healthCounts collects what several statements count.
+type healthCounts struct {
+	starts []time.Time
+	byID   map[int64]*domain.EndpointHealth
+}
+
+func newHealthCounts(from time.Time, hours int) *healthCounts {
+	h := &healthCounts{starts: make([]time.Time, hours), byID: map[int64]*domain.EndpointHealth{}}
+	for i := range h.starts {
+		h.starts[i] = from.UTC().Truncate(time.Hour).Add(time.Duration(i) * time.Hour)
+	}
+	return h
+}
+
+func (h *healthCounts) of(endpoint int64) *domain.EndpointHealth {
+	if h.byID[endpoint] == nil {
+		h.byID[endpoint] = &domain.EndpointHealth{EndpointID: endpoint}
+	}
+	return h.byID[endpoint]
+}
+
+// lately is of for an endpoint that had deliveries in the hours looked at.
+func (h *healthCounts) lately(endpoint int64) *domain.EndpointHealth {
+	e := h.of(endpoint)
+	if e.Hours == nil {
+		e.Hours = make([]domain.HealthHour, len(h.starts))
+		for i := range e.Hours {
+			e.Hours[i].Start = h.starts[i]
+		}
+	}
+	return e
+}
+
+func (h *healthCounts) sorted() []domain.EndpointHealth {
+	out := make([]domain.EndpointHealth, 0, len(h.byID))
+	for _, e := range h.byID {
+		out = append(out, *e)
+	}
+	slices.SortFunc(out, func(a, b domain.EndpointHealth) int { return int(a.EndpointID - b.EndpointID) })
+	return out
+}
+
+// endpointsAsked are the company's endpoints, or the one that $2 names.
+const endpointsAsked = `e.company_id = $1 AND (e.id = $2 OR $2 = 0) AND e.removed_at IS NULL`
+
+// countHours counts within the index deliveries_endpoint_log alone, which takes a
 // fraction of the time of reading the rows.
-func countHour(state domain.DeliveryState) string {
-	return `SELECT count(*) FROM deliveries d WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND ` + inState[state] + `
-		AND d.created_at >= h.starts AND d.created_at < h.ends`
+func (s *Store) countHours(b *db.Batch, h *healthCounts, company, endpoint int64) {
+	numbers, ends := make([]int64, len(h.starts)), make([]time.Time, len(h.starts))
+	for i, start := range h.starts {
+		numbers[i], ends[i] = int64(i), start.Add(time.Hour)
+	}
+	rows, args := s.db.Rows(3, db.Column{Name: "hour", Type: db.Int, Values: numbers},
+		db.Column{Name: "starts", Type: db.Time, Values: h.starts}, db.Column{Name: "ends", Type: db.Time, Values: ends})
+	inHour := func(state domain.DeliveryState) string {
+		return `(SELECT count(*) FROM deliveries d WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND ` + inState[state] + `
+			AND d.created_at >= h.starts AND d.created_at < h.ends)`
+	}
+	b.Query(func(r db.Rows) error {
+		var id, hour, delivered, failed int64
+		err := r.Scan(&id, &hour, &delivered, &failed)
+		if delivered+failed > 0 {
+			e := h.lately(id)
+			e.Delivered, e.Failed = e.Delivered+delivered, e.Failed+failed
+			e.Hours[hour].Delivered, e.Hours[hour].Failed = delivered, failed
+		}
+		return err
+	}, `SELECT e.id, h.hour, `+inHour(domain.DeliveryDelivered)+`, `+inHour(domain.DeliveryFailed)+`
+		FROM endpoints e CROSS JOIN `+rows+` h WHERE `+endpointsAsked, append([]any{company, endpoint}, args...)...)
+}
+
+// countWaiting counts what is held and what is to be tried again. What was never
+// tried is on its way, and counted nowhere.
+func countWaiting(b *db.Batch, h *healthCounts, company, endpoint int64) {
+	b.Query(func(r db.Rows) error {
+		var id, held int64
+		err := r.Scan(&id, &held)
+		if held > 0 {
+			h.lately(id).Held = held
+		}
+		return err
+	}, `SELECT e.id, (SELECT count(*) FROM deliveries d WHERE d.company_id = e.company_id AND d.endpoint_id = e.id
+		AND `+inState[domain.DeliveryHeld]+` AND d.created_at >= $3) FROM endpoints e WHERE `+endpointsAsked, company, endpoint, h.starts[0])
+	b.Query(func(r db.Rows) error {
+		var id, retrying int64
+		err := r.Scan(&id, &retrying)
+		h.lately(id).Retrying = retrying
+		return err
+	}, `SELECT d.endpoint_id, count(*) FROM deliveries d WHERE d.company_id = $1 AND (d.endpoint_id = $2 OR $2 = 0)
+		AND `+inState[domain.DeliveryPending]+` AND d.created_at >= $3 AND d.attempts > d.round_start
+		GROUP BY d.endpoint_id`, company, endpoint, h.starts[0])
 }
 
 // lastSentSQL finds when each endpoint's newest deliveries were sent: of those
@@ -90,9 +128,9 @@ func countHour(state domain.DeliveryState) string {
 // due later than now.
 var lastSentSQL = `SELECT e.id, (` + newestEnd(domain.DeliveryDelivered) + `), (` + newestEnd(domain.DeliveryFailed) + `),
 	(SELECT max(t.started_at) FROM delivery_attempts t WHERE t.company_id = e.company_id AND t.delivery_id =
-		(SELECT d.id FROM deliveries d WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND d.state = 'pending' AND d.due_at > $2
+		(SELECT d.id FROM deliveries d WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND d.state = 'pending' AND d.due_at > $3
 		ORDER BY d.due_at DESC, d.seq DESC LIMIT 1))
-	FROM endpoints e WHERE e.company_id = $1 AND e.removed_at IS NULL`
+	FROM endpoints e WHERE ` + endpointsAsked
 
 func newestEnd(state domain.DeliveryState) string {
 	return `SELECT d.finished_at FROM deliveries d WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND ` + inState[state] + `

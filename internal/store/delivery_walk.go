@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -10,10 +11,10 @@ import (
 )
 
 // The log is read by walks: each takes an index from the newest entry on until
-// the page is full, and passes over no row that the filter leaves out but for
-// its kind or its endpoint. deliveries_endpoint_log is by endpoint and state,
-// deliveries_unfinished by state, deliveries_log by kind; where several states
-// or kinds are asked for, the walks are merged.
+// the page is full. deliveries_endpoint_log is by endpoint and state,
+// deliveries_unfinished by state and kind, deliveries_log by kind; where several
+// states or kinds are asked for, the walks are merged. What else a filter asks
+// for is a column of the index, so that passing over rows costs little.
 
 // inState names a state the way the indexes' own conditions do: SQLite uses a
 // partial index only where the query repeats them.
@@ -26,51 +27,76 @@ var inState = map[domain.DeliveryState]string{
 
 // logWalks are the conditions of the walks that a filter takes.
 func logWalks(f domain.DeliveryFilter) []string {
-	var out []string
-	state, known := inState[f.State]
-	switch {
-	case f.State != "" && !known:
+	if _, known := inState[f.State]; f.State != "" && !known {
 		return []string{`1 = 0`}
-	case f.Failing:
-		failing := []string{inState[domain.DeliveryFailed], inState[domain.DeliveryPending] + ` AND d.attempts > d.round_start`}
-		if f.State == "" {
-			return failing
-		}
-		for _, w := range failing {
-			out = append(out, w+` AND `+state)
-		}
-		return out
-	case f.State != "" && (f.EndpointID != 0 || f.Kind != "" || f.State != domain.DeliveryDelivered || f.Search != ""):
-		return []string{state}
-	case f.Search != "", f.Kind != "":
-		return []string{`1 = 1`}
-	case f.EndpointID != 0:
-		for _, s := range []domain.DeliveryState{domain.DeliveryPending, domain.DeliveryFailed, domain.DeliveryHeld, domain.DeliveryDelivered} {
-			out = append(out, inState[s])
+	}
+	if f.Failing {
+		var out []string
+		for _, w := range append(stateWalks(f, domain.DeliveryFailed), stateWalks(f, domain.DeliveryPending)...) {
+			if f.State != "" {
+				w += ` AND ` + inState[f.State]
+			}
+			out = append(out, w+` AND (d.state = 'failed' OR d.attempts > d.round_start)`)
 		}
 		return out
 	}
-	for _, k := range domain.EventKinds {
-		w := `d.kind = '` + string(k) + `'`
-		if f.State != "" {
-			w += ` AND ` + state
-		}
-		out = append(out, w)
+	switch {
+	case f.State != "":
+		return stateWalks(f, f.State)
+	case f.EndpointID == 0 || f.Search != "":
+		return kindWalks(f, `1 = 1`)
+	}
+	var out []string
+	for _, s := range []domain.DeliveryState{domain.DeliveryPending, domain.DeliveryFailed, domain.DeliveryHeld, domain.DeliveryDelivered} {
+		out = append(out, stateWalks(f, s)...)
 	}
 	return out
 }
 
-// logSQL reads a page of the log. The last argument of c is how many rows.
+// stateWalks takes deliveries_endpoint_log where it can.
+func stateWalks(f domain.DeliveryFilter, s domain.DeliveryState) []string {
+	if f.EndpointID != 0 && s != domain.DeliveryPending {
+		return []string{inState[s]}
+	}
+	return kindWalks(f, inState[s])
+}
+
+// kindWalks gives a walk per kind, but for a filter that names one or finds what
+// it searches for by other means.
+func kindWalks(f domain.DeliveryFilter, condition string) []string {
+	if f.Kind != "" || f.Search != "" {
+		return []string{condition}
+	}
+	out := make([]string, len(domain.EventKinds))
+	for i, k := range domain.EventKinds {
+		out[i] = condition + ` AND d.kind = '` + string(k) + `'`
+	}
+	return out
+}
+
+// askedFor ends the walks at once where an endpoint never asked for the kind of
+// event: they would pass over all that it was sent.
+func askedFor(f domain.DeliveryFilter) string {
+	if f.EndpointID == 0 || !slices.Contains(domain.EventKinds, f.Kind) {
+		return ""
+	}
+	return ` AND (SELECT count(*) FROM endpoints n WHERE n.company_id = $1 AND n.id = $2
+		AND n.events || n.past_events LIKE '%"` + string(f.Kind) + `"%') > 0`
+}
+
+// logSQL reads a page of the log. The first argument of c is the company, the
+// second the endpoint if there is one, the last how many rows. SQLite takes a
+// cross join in the order it is written: the walks come first.
 func logSQL(c *conditions, f domain.DeliveryFilter) string {
 	const newest = ` ORDER BY %s.created_at DESC, %[1]s.id DESC LIMIT $%d`
 	var walks []string
 	for _, w := range logWalks(f) {
-		walks = append(walks, `SELECT * FROM (SELECT d.id, d.created_at FROM deliveries d`+c.where()+` AND `+w+
+		walks = append(walks, `SELECT * FROM (SELECT d.id, d.created_at FROM deliveries d`+c.where()+` AND `+w+askedFor(f)+
 			fmt.Sprintf(newest, "d", len(c.args))+`) p`)
 	}
 	return `SELECT ` + deliveryColumns + ` FROM (SELECT * FROM (` + strings.Join(walks, ` UNION ALL `) + `) q` +
 		fmt.Sprintf(newest, "q", len(c.args)) + `) w
-		JOIN deliveries d ON d.company_id = $1 AND d.id = w.id` + deliveryJoins + fmt.Sprintf(newest, "d", len(c.args))
+		CROSS JOIN deliveries d` + deliveryJoins + ` WHERE d.company_id = $1 AND d.id = w.id` + fmt.Sprintf(newest, "d", len(c.args))
 }
 
 // searchDeliveries finds a delivery by its id, or those about an externalId. One

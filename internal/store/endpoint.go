@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -89,10 +90,11 @@ func (s *Store) Endpoint(ctx context.Context, company, id int64) (domain.Endpoin
 }
 
 // endpointWrite is a change to one endpoint. Its placeholders begin at $3; args
-// gives their values at the time of the change.
+// gives their values at the time of the change, knowing all kinds of events that
+// the endpoint has asked for so far.
 type endpointWrite struct {
 	set    string
-	args   func(now time.Time) []any
+	args   func(now time.Time, asked []domain.EventKind) []any
 	action string
 	detail string
 }
@@ -101,14 +103,14 @@ type endpointWrite struct {
 func (s *Store) changeEndpoint(ctx context.Context, c domain.Caller, id int64, w endpointWrite) (domain.Endpoint, error) {
 	var e domain.Endpoint
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
-		found := false
-		// The transaction's time is known once a statement has run.
-		if err := tx.Send(ctx, nil); err != nil {
+		asked, err := s.lockAsked(ctx, tx, c.Company.ID, id)
+		if err != nil {
 			return err
 		}
+		found := false
 		args := []any{c.Company.ID, id}
 		if w.args != nil {
-			args = append(args, w.args(tx.Now())...)
+			args = append(args, w.args(tx.Now(), asked)...)
 		}
 		b := &db.Batch{}
 		b.Query(func(r db.Rows) error { found = true; return scanEndpoint(r, &e) },
@@ -129,11 +131,34 @@ func (s *Store) changeEndpoint(ctx context.Context, c domain.Caller, id int64, w
 	return e, err
 }
 
+// lockAsked locks an endpoint and gives every kind of event that it asks for or
+// has asked for before.
+func (s *Store) lockAsked(ctx context.Context, tx db.Tx, company, id int64) ([]domain.EventKind, error) {
+	var out []domain.EventKind
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var now, past string
+		if err := r.Scan(&now, &past); err != nil {
+			return err
+		}
+		kinds, err := decodeList[domain.EventKind](now)
+		if err != nil {
+			return err
+		}
+		before, err := decodeList[domain.EventKind](past)
+		out = slices.Compact(slices.Sorted(slices.Values(append(kinds, before...))))
+		return err
+	}, `SELECT e.events, e.past_events FROM endpoints e WHERE e.company_id = $1 AND e.id = $2`+s.db.ForUpdate("e"), company, id)
+	return out, tx.Send(ctx, b)
+}
+
 // UpdateEndpoint changes where and what is sent. Codes: not_found.
 func (s *Store) UpdateEndpoint(ctx context.Context, c domain.Caller, id int64, in domain.EndpointInput) (domain.Endpoint, error) {
 	return s.changeEndpoint(ctx, c, id, endpointWrite{
-		set:    `url = $3, description = $4, events = $5`,
-		args:   func(time.Time) []any { return []any{in.URL, in.Description, encodeList(in.Events)} },
+		set: `url = $3, description = $4, events = $5, past_events = $6`,
+		args: func(_ time.Time, asked []domain.EventKind) []any {
+			return []any{in.URL, in.Description, encodeList(in.Events), encodeList(asked)}
+		},
 		action: "webhook.updated", detail: "Sends to " + in.URL,
 	})
 }
@@ -141,8 +166,10 @@ func (s *Store) UpdateEndpoint(ctx context.Context, c domain.Caller, id int64, i
 // RotateSecret puts a new secret in place; the old one signs along for the overlap. Codes: not_found.
 func (s *Store) RotateSecret(ctx context.Context, c domain.Caller, id int64, secret domain.SealedSecret) (domain.Endpoint, error) {
 	return s.changeEndpoint(ctx, c, id, endpointWrite{
-		set:    `previous_secret = secret, previous_until = $4, secret = $3`,
-		args:   func(now time.Time) []any { return []any{[]byte(secret), now.Add(domain.SecretOverlap)} },
+		set: `previous_secret = secret, previous_until = $4, secret = $3`,
+		args: func(now time.Time, _ []domain.EventKind) []any {
+			return []any{[]byte(secret), now.Add(domain.SecretOverlap)}
+		},
 		action: "webhook.secret_rotated",
 	})
 }
@@ -161,7 +188,7 @@ func (s *Store) DisableEndpoint(ctx context.Context, c domain.Caller, id int64) 
 	return s.changeEndpoint(ctx, c, id, endpointWrite{
 		set: `disabled_at = coalesce(disabled_at, $3),
 			disabled_reason = CASE WHEN disabled_at IS NULL THEN $4 ELSE disabled_reason END`,
-		args:   func(now time.Time) []any { return []any{now, string(domain.DisabledByPerson)} },
+		args:   func(now time.Time, _ []domain.EventKind) []any { return []any{now, string(domain.DisabledByPerson)} },
 		action: "webhook.disabled",
 	})
 }
@@ -170,7 +197,7 @@ func (s *Store) DisableEndpoint(ctx context.Context, c domain.Caller, id int64) 
 func (s *Store) RemoveEndpoint(ctx context.Context, c domain.Caller, id int64) error {
 	_, err := s.changeEndpoint(ctx, c, id, endpointWrite{
 		set:    `removed_at = $3, secret = $4, previous_secret = NULL, previous_until = NULL`,
-		args:   func(now time.Time) []any { return []any{now, []byte{}} },
+		args:   func(now time.Time, _ []domain.EventKind) []any { return []any{now, []byte{}} },
 		action: "webhook.removed",
 	})
 	return err

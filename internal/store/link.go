@@ -14,8 +14,8 @@ import (
 // good no more.
 func insertLink(b *db.Batch, link domain.NewLink, administrator, company int64, now time.Time) {
 	b.Exec(`DELETE FROM sign_in_links WHERE administrator_id = $1 AND for_company_id = $2 AND used_at IS NULL`, administrator, company)
-	b.Exec(`INSERT INTO sign_in_links (hash, administrator_id, for_company_id, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)`,
-		link.Hash[:], administrator, company, now, now.Add(link.Lifetime))
+	b.Exec(`INSERT INTO sign_in_links (hash, administrator_id, for_company_id, name, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+		link.Hash[:], administrator, company, link.Name, now, now.Add(link.Lifetime))
 }
 
 // Invite asks someone to become an administrator of the caller's company; again
@@ -182,6 +182,7 @@ func (s *Store) EnterByLink(ctx context.Context, hash [sha256.Size]byte, kind do
 		by := person(who.Administrator, proof.Actor)
 		b := &db.Batch{}
 		b.Exec(`UPDATE administrators SET password_hash = NULL, last_sign_in_at = $2 WHERE id = $1`, who.ID, now)
+		b.Exec(`UPDATE administrators SET name = (SELECT l.name FROM sign_in_links l WHERE l.hash = $2) WHERE id = $1 AND name = ''`, who.ID, hash[:])
 		b.Exec(`DELETE FROM sessions WHERE administrator_id = $1`, who.ID)
 		forgive(b, proof.Forgive, now)
 		join(b, box, who, company, by, now)

@@ -56,19 +56,20 @@ func (s *Store) Redeliver(ctx context.Context, c domain.Caller, id string) error
 }
 
 // redeliverable adds what a filter asks for in one state, of what can be sent:
-// by endpoints that take deliveries, of events that still have a body.
+// by endpoints that take deliveries. Whether the event still has a body is asked
+// apart.
 func redeliverable(c *conditions, company int64, f domain.RedeliveryFilter, state domain.DeliveryState) {
 	c.add("d.company_id = ?", company)
-	c.add("d.state = ?", string(state))
+	c.add(inState[state])
 	c.add("d.created_at >= ?", *f.From)
 	c.add("d.created_at <= ?", *f.To)
-	if f.EndpointID != 0 {
-		c.add("d.endpoint_id = ?", f.EndpointID)
-	}
 	if f.Kind != "" {
 		c.add("d.kind = ?", string(f.Kind))
 	}
-	c.add("e.disabled_at IS NULL AND e.removed_at IS NULL AND v.erased_at IS NULL")
+	if f.EndpointID != 0 {
+		c.add("d.endpoint_id = ?", f.EndpointID)
+	}
+	c.add(`d.endpoint_id IN (SELECT e.id FROM endpoints e WHERE e.company_id = ? AND e.disabled_at IS NULL AND e.removed_at IS NULL)`, company)
 }
 
 // CountRedeliverable says how many deliveries a redelivery would send.
@@ -79,17 +80,25 @@ func (s *Store) CountRedeliverable(ctx context.Context, company int64, f domain.
 	return total, s.read(ctx, b)
 }
 
+// countRedeliverable counts within the index deliveries_unfinished alone, and
+// takes off what was erased, which is little: asking each delivery's event would
+// take many times as long.
 func countRedeliverable(b *db.Batch, company int64, f domain.RedeliveryFilter, total *int64) {
 	*total = 0
-	for _, state := range f.States {
-		c := &conditions{}
-		redeliverable(c, company, f, state)
+	count := func(sign int64, sql string, args []any) {
 		b.Query(func(r db.Rows) error {
 			var n int64
 			err := r.Scan(&n)
-			*total += n
+			*total += sign * n
 			return err
-		}, `SELECT count(*)`+deliveryTables+c.where(), c.args...)
+		}, sql, args...)
+	}
+	for _, state := range f.States {
+		c := &conditions{}
+		redeliverable(c, company, f, state)
+		count(1, `SELECT count(*) FROM deliveries d`+c.where(), c.args)
+		count(-1, `SELECT count(*) FROM events v CROSS JOIN deliveries d`+c.where()+
+			` AND v.company_id = $1 AND v.erased_at IS NOT NULL AND d.event_id = v.id`, c.args)
 	}
 }
 
@@ -202,8 +211,8 @@ type picked struct {
 	cursor string
 }
 
-// pickRedeliverable reads the step's deliveries in order, each state by its own
-// walk of an index.
+// pickRedeliverable reads the step's deliveries in order, each state and kind by
+// its own walk of an index.
 func (s *Store) pickRedeliverable(ctx context.Context, tx db.Tx, j domain.Redelivery, cursor string, limit int) (picked, error) {
 	out := picked{cursor: cursor}
 	var walks []string
@@ -218,9 +227,13 @@ func (s *Store) pickRedeliverable(ctx context.Context, tx db.Tx, j domain.Redeli
 			}
 			c.add("(d.created_at, d.id) > (?, ?)", time.UnixMilli(ms).UTC(), last)
 		}
+		c.add("v.erased_at IS NULL")
 		c.args = append(c.args, limit)
-		walks = append(walks, fmt.Sprintf(`SELECT * FROM (SELECT d.id, d.endpoint_id, d.created_at%s%s
-			ORDER BY d.created_at, d.id LIMIT $%d) w`, deliveryTables, c.where(), len(c.args)))
+		for _, kind := range kindWalks(domain.DeliveryFilter{Kind: j.Filter.Kind}, "1 = 1") {
+			walks = append(walks, fmt.Sprintf(`SELECT * FROM (SELECT d.id, d.endpoint_id, d.created_at FROM deliveries d
+				JOIN events v ON v.company_id = d.company_id AND v.id = d.event_id%s AND %s ORDER BY d.created_at, d.id LIMIT $%d) w`,
+				c.where(), kind, len(c.args)))
+		}
 		args = c.args
 	}
 	args = append(args, limit)

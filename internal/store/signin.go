@@ -91,7 +91,7 @@ func (s *Store) SetPassword(ctx context.Context, in domain.NewPassword) error {
 			action = "password.set"
 		}
 		b := &db.Batch{}
-		b.Exec(`UPDATE administrators SET password_hash = $2 WHERE id = $1`, who.ID, in.New)
+		b.Exec(`UPDATE administrators SET password_hash = $2, password_changed_at = $3 WHERE id = $1`, who.ID, in.New, tx.Now())
 		endSessions(b, who.ID, in.KeepSession)
 		b.Exec(`DELETE FROM sign_in_links WHERE administrator_id = $1 AND for_company_id = 0 AND used_at IS NULL`, who.ID)
 		box.auditAll(b, tx.Now(), who, in.Actor, action, "")

@@ -50,6 +50,12 @@ func TestLogIsReadNewestFirst(t *testing.T) {
 			exec(t, s, `UPDATE deliveries SET created_at = $1 WHERE company_id = $2 AND event_id = $3`,
 				start.Add(time.Duration(i)*time.Second), h.c.Company.ID, d.EventID)
 		}
+		// What it asked for before is in the log still.
+		for _, kind := range []domain.EventKind{domain.EventAssignmentFailed, domain.EventAssignmentOverdue} {
+			if _, err := s.UpdateEndpoint(t.Context(), h.c, second.ID, domain.EndpointInput{URL: second.URL, Events: []domain.EventKind{kind}}); err != nil {
+				t.Fatal(err)
+			}
+		}
 		from, to := start.Add(time.Second), start.Add(3*time.Second)
 		for _, row := range []struct {
 			name   string
@@ -61,6 +67,8 @@ func TestLogIsReadNewestFirst(t *testing.T) {
 			{"state", domain.DeliveryFilter{State: domain.DeliveryFailed}, []string{"e2"}},
 			{"period", domain.DeliveryFilter{EndpointID: h.e.ID, From: &from, To: &to}, []string{"e2", "e1"}},
 			{"kind", domain.DeliveryFilter{Kind: domain.EventEmployeeRemoved}, nil},
+			{"kind of an endpoint", domain.DeliveryFilter{EndpointID: second.ID, Kind: domain.EventEmployeeJoined}, []string{"e3", "e2", "e1", "e0"}},
+			{"kind it never asked for", domain.DeliveryFilter{EndpointID: second.ID, Kind: domain.EventEmployeeRemoved}, nil},
 			{"externalId", domain.DeliveryFilter{EndpointID: h.e.ID, Search: "e1"}, []string{"e1"}},
 			{"id", domain.DeliveryFilter{Search: due[3].ID}, []string{"e3"}},
 			{"of another company", domain.DeliveryFilter{Search: "x0"}, nil},
@@ -82,21 +90,34 @@ func TestHealthCountsByHour(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		h := newHook(t, s)
-		h.hire("e", 5)
+		second := addHook(t, s, h.c)
+		h.hire("e", 6)
 		due := h.claim("me", 10).Due
-		h.record(h.result(due[0], domain.DeliveryDelivered), h.result(due[1], domain.DeliveryDelivered), h.result(due[2], domain.DeliveryFailed))
+		h.record(h.result(due[0], domain.DeliveryDelivered), h.result(due[1], domain.DeliveryDelivered), h.result(due[2], domain.DeliveryFailed),
+			h.result(due[3], domain.DeliveryPending), h.result(due[4], domain.DeliveryPending)) // the sixth was never tried
+		exec(t, s, `UPDATE deliveries SET state = 'held' WHERE company_id = $1 AND endpoint_id = $2`, h.c.Company.ID, second.ID)
 		exec(t, s, `UPDATE deliveries SET created_at = $1 WHERE company_id = $2 AND id = $3`, s.Now().Add(-3*time.Hour), h.c.Company.ID, due[1].ID)
 		exec(t, s, `UPDATE deliveries SET created_at = $1 WHERE company_id = $2 AND id = $3`, s.Now().Add(-30*time.Hour), h.c.Company.ID, due[4].ID)
-		got, err := s.EndpointHealth(t.Context(), h.c.Company.ID, s.Now().Add(-23*time.Hour), 24)
-		if err != nil || len(got) != 1 {
-			t.Fatalf("%d endpoints, %v", len(got), err)
+		health := func(endpoint int64) []domain.EndpointHealth {
+			got, err := s.EndpointHealth(t.Context(), h.c.Company.ID, endpoint, s.Now().Add(-23*time.Hour), 24)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got
 		}
-		want := domain.DeliveryCounts{Delivered: 2, Failed: 1, Pending: 1}
-		if got[0].DeliveryCounts != want || len(got[0].Hours) != 24 {
-			t.Errorf("counts %+v in %d hours, want %+v", got[0].DeliveryCounts, len(got[0].Hours), want)
+		got := health(0)
+		if len(got) != 2 || len(got[0].Hours) != 24 || got[0].LastSent == nil || got[1].Held != 6 || got[1].LastSent != nil {
+			t.Fatalf("health %+v", got)
 		}
 		if hour := got[0].Hours[20]; hour.Delivered != 1 || hour.Failed != 0 {
 			t.Errorf("three hours ago: %+v", hour)
+		}
+		if diff := cmp.Diff([]domain.EndpointHealth{got[1]}, health(second.ID)); diff != "" {
+			t.Errorf("one endpoint (- among all):\n%s", diff)
+		}
+		got[0].Hours, got[0].LastSent = nil, nil
+		if diff := cmp.Diff(domain.EndpointHealth{EndpointID: h.e.ID, Delivered: 2, Failed: 1, Retrying: 1}, got[0]); diff != "" {
+			t.Errorf("counts (- want):\n%s", diff)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,23 +30,40 @@ func furnish(w *world, b *tab) []string {
 	token := b.createToken("HR sync with a name that is rather long, so that one sees where it is cut")
 	hook := newReceiver(w.T)
 	b.addWebhook(hook.URL + "/a/long/path/that/goes/on/and/on/until/it/is/cut/somewhere")
+	healthy := newReceiver(w.T)
+	b.addWebhook(healthy.URL + "/hooks")
 	w.provision(token, 1)
 	hook.answer(http.StatusBadGateway)
 	for n := 2; n < 40; n++ {
 		w.provision(token, n)
 	}
 	b.until("failing deliveries", `fetch('/cabinet/deliveries?state=retrying').then(r => r.text()).then(t => { window.cbSeen = t.includes('employee.joined') }), window.cbSeen === true`)
+	b.send("/cabinet/settings/administrators/invite", "email", "maximiliane.von-der-goltz@subsidiary.baltic-freight.example", "name", "Maximiliane Alexandra von der Goltz-Hohenstein")
+	b.send("/cabinet/deliveries/redeliver", "state", "failed")
+	b.send("/cabinet/webhooks/2/test")
 	b.open("/cabinet/deliveries?state=retrying")
 	detail := ask[string](b, `document.querySelector('a[href^="/cabinet/deliveries/0"]').getAttribute('href')`)
 	return []string{
 		"/cabinet", "/cabinet/tokens", "/cabinet/tokens/new", "/cabinet/tokens/1", "/cabinet/tokens/1/rename", "/cabinet/tokens/1/revoke",
 		"/cabinet/webhooks", "/cabinet/webhooks/new", "/cabinet/webhooks/1", "/cabinet/webhooks/1/edit", "/cabinet/webhooks/1/rotate",
-		"/cabinet/webhooks/1/disable", "/cabinet/webhooks/1/remove", "/cabinet/deliveries", "/cabinet/deliveries?state=held", detail,
-		"/cabinet/deliveries/redeliver", "/cabinet/deliveries/redeliver?count=1", "/cabinet/audit", "/cabinet/audit?action=course.",
+		"/cabinet/webhooks/2", "/cabinet/webhooks/1/disable", "/cabinet/webhooks/1/remove", "/cabinet/deliveries", "/cabinet/deliveries?state=held", detail,
+		"/cabinet/deliveries/redeliver", "/cabinet/deliveries/redeliver?count=1", "/cabinet/deliveries/redeliver/1", "/cabinet/audit",
+		"/cabinet/audit?q=HR-7", "/cabinet/audit?action=course.",
 		"/cabinet/settings", "/cabinet/settings/administrators", "/cabinet/settings/administrators/invite", "/cabinet/settings/sign-in",
 		"/cabinet/settings/sign-in/second-factor", "/cabinet/settings/sign-in/recovery-codes", "/cabinet/settings/sessions",
 		"/cabinet/companies", "/cabinet/no-such-page",
 	}
+}
+
+// send posts a form without leaving the page.
+func (b *tab) send(path string, pairs ...string) {
+	b.Helper()
+	form := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		form.Set(pairs[i], pairs[i+1])
+	}
+	b.until("an answer of "+path, fmt.Sprintf(`(window.cbSent ??= {}, window.cbSent[%[1]q] ??= (fetch(%[1]q, {method: 'POST', body: new URLSearchParams(%[2]q)})
+		.then(r => { window.cbSent[%[1]q] = r.ok ? 'done' : 'refused' }), 'sent'), window.cbSent[%[1]q] === 'done')`, path, form.Encode()))
 }
 
 var openPages = []string{"/cabinet/sign-in", "/cabinet/signed-out", "/cabinet/enter/expired", "/docs"}

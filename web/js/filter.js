@@ -15,4 +15,6 @@ addEventListener("htmx:pushedIntoHistory", () => {
     }
     link.href = to;
   }
+  filter.delete("after");
+  for (const link of document.querySelectorAll(".filters-clear")) link.classList.toggle("idle", filter.size === 0);
 });

@@ -14,6 +14,7 @@ type AuditEntry struct {
 	Action     string // noun.verb
 	RecordKind string
 	Record     string // the record in words or its id
+	RecordOf   string // whom it concerns, where that is someone else
 	RecordPath string // empty: it has no page
 	Detail     string
 	RequestID  string
@@ -25,6 +26,7 @@ type AuditFilter struct {
 	ActorKind string
 	Action    string
 	From, To  string
+	Search    string
 	Errors    Errors
 }
 
@@ -43,10 +45,13 @@ var actorKinds = []Option{
 	{"platform", "Platform"}, {"system", "System"},
 }
 
-func (f AuditFilter) active() bool { return f.ActorKind+f.Action+f.From+f.To != "" }
+func (f AuditFilter) active() bool { return f.narrowed() || f.Search != "" }
+
+// narrowed says whether anything but a search is asked for.
+func (f AuditFilter) narrowed() bool { return f.ActorKind+f.Action+f.From+f.To != "" }
 
 func (f AuditFilter) exportPath() string {
-	return withQuery(PathAuditExport, "actor", f.ActorKind, "action", f.Action, "from", f.From, "to", f.To)
+	return withQuery(PathAuditExport, "actor", f.ActorKind, "action", f.Action, "q", f.Search, "from", f.From, "to", f.To)
 }
 
 func (l AuditList) total() string {

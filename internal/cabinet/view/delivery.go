@@ -87,9 +87,10 @@ var deliveryStates = []Option{
 	{"failed", "Failed"}, {"held", "Held"}, {"pending", "Waiting"},
 }
 
-func (f DeliveryFilter) active() bool {
-	return f.Endpoint+f.Event+f.State+f.From+f.To+f.Search != ""
-}
+func (f DeliveryFilter) active() bool { return f.narrowed() || f.Search != "" }
+
+// narrowed says whether anything but a search is asked for.
+func (f DeliveryFilter) narrowed() bool { return f.Endpoint+f.Event+f.State+f.From+f.To != "" }
 
 func (s DeliveryState) tone() Tone {
 	switch s {

@@ -62,7 +62,7 @@ func WebhookPage(s Shell, v EndpointDetail) templ.Component {
 			}
 			templ_7745c5c3_Err = facts([]fact{
 				{"State", status(v.tone(), v.word())},
-				{"Last 24 hours", text(outcome(v.Day.Delivered, v.Day.Failed+v.Day.Retrying))},
+				{"Last 24 hours", text(v.Day.words())},
 				{"Last sent", whenOr(s.Clock, v.LastDelivery, "never")},
 				{"Added", endpointAdded(s.Clock, v.Endpoint)},
 				{"Events", endpointEvents(v.Endpoint)},

@@ -109,7 +109,7 @@ func endpointTable(c Clock, list []Endpoint) templ.Component {
 			templ_7745c5c3_Var4 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<div class=\"table-box\"><table class=\"rows\"><thead><tr><th scope=\"col\" class=\"w-[30%]\">Address</th><th scope=\"col\" class=\"w-[24%]\">Description</th><th scope=\"col\">Events</th><th scope=\"col\">State</th><th scope=\"col\">Last 24 hours</th><th scope=\"col\" class=\"num\">Delivered</th><th scope=\"col\" class=\"num\">Failed</th><th scope=\"col\">Last sent</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<div class=\"table-box\"><table class=\"rows\"><thead><tr><th scope=\"col\" class=\"w-[36%]\">Address</th><th scope=\"col\" class=\"w-[18%]\">Description</th><th scope=\"col\">Events</th><th scope=\"col\">State</th><th scope=\"col\">Last 24 hours</th><th scope=\"col\" class=\"num\">Delivered</th><th scope=\"col\" class=\"num\">Failing</th><th scope=\"col\">Last sent</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -234,7 +234,7 @@ func endpointTable(c Clock, list []Endpoint) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "</td><td class=\"num\" data-label=\"Failed\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "</td><td class=\"num\" data-label=\"Failing\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -270,9 +270,9 @@ func endpointTable(c Clock, list []Endpoint) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var15 string
-				templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(" failed at " + target(e.URL))
+				templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(" failing at " + target(e.URL))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `endpoint.templ`, Line: 49, Col: 185}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `endpoint.templ`, Line: 49, Col: 186}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 				if templ_7745c5c3_Err != nil {

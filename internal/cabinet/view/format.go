@@ -32,6 +32,8 @@ func plural(n int64, one, many string) string {
 // took writes a duration in the unit that reads best.
 func took(d time.Duration) string {
 	switch {
+	case d < time.Millisecond:
+		return "under 1 ms"
 	case d < time.Second:
 		return strconv.FormatInt(d.Milliseconds(), 10) + " ms"
 	case d < time.Minute:

@@ -37,6 +37,20 @@ type Health struct {
 	Held      int64
 }
 
+// words says what became of the deliveries, leaving out what there is none of.
+func (h Health) words() string {
+	out := count(h.Delivered) + " delivered"
+	for _, part := range []struct {
+		n    int64
+		word string
+	}{{h.Retrying, "retrying"}, {h.Failed, "failed"}, {h.Held, "held"}} {
+		if part.n > 0 {
+			out += ", " + count(part.n) + " " + part.word
+		}
+	}
+	return out
+}
+
 type stepWords struct{ title, sentence, act string }
 
 var steps = map[StepKind]stepWords{

@@ -153,7 +153,7 @@ func deliverySamples() []sample {
 	counted, nothing, wrong := form, form, form
 	counted.Count, nothing.Count = ptr(int64(1284)), ptr(int64(0))
 	wrong.Errors = view.Errors{"to": "“To” must lie after “From”."}
-	running := view.Redelivery{ID: 4, Total: 1284, Done: 517, RequestedBy: "Anna Bērziņa", StartedAt: ago(40 * time.Second), Scope: "Failed deliveries of 13 Nov 2026, 00:00 to 14 Nov 2026, 12:30.", Log: view.PathDeliveries}
+	running := view.Redelivery{ID: 4, Total: 1284, Done: 517, RequestedBy: "Anna Bērziņa", StartedAt: ago(40 * time.Second), States: []string{"failed"}, Event: "assignment.completed", Endpoint: "1", EndpointURL: "https://hr.baltic-freight.example/hooks/coursebridge", From: ptr(ago(36 * time.Hour)), To: ago(time.Minute)}
 	finished := running
 	finished.Done, finished.FinishedAt = 1284, ptr(now)
 	at := "/cabinet/deliveries"

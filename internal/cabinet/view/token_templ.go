@@ -172,7 +172,7 @@ func tokenTable(c Clock, tokens []Token) templ.Component {
 			templ_7745c5c3_Var7 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<div class=\"table-box\"><table class=\"rows\"><thead><tr><th scope=\"col\" class=\"w-[24%]\">Name</th><th scope=\"col\">Token</th><th scope=\"col\" class=\"w-[18%]\">Scopes</th><th scope=\"col\" class=\"w-[16%]\">Created by</th><th scope=\"col\" class=\"w-[20%]\">Last used</th><th scope=\"col\">Expires</th><th scope=\"col\">State</th><th scope=\"col\"><span class=\"sr-only\">Acts</span></th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<div class=\"table-box\"><table class=\"rows\"><thead><tr><th scope=\"col\" class=\"w-[24%]\">Name</th><th scope=\"col\">Token</th><th scope=\"col\" class=\"w-[27%]\">Scopes</th><th scope=\"col\" class=\"w-[15%]\">Created by</th><th scope=\"col\" class=\"w-[14%]\">Last used</th><th scope=\"col\">Expires</th><th scope=\"col\">State</th><th scope=\"col\"><span class=\"sr-only\">Acts</span></th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -69,7 +69,7 @@ func TestNumbers(t *testing.T) {
 	want := []string{
 		"0", "999", "1,000", "1,234,567", "-12,345",
 		"1 delivery", "0 deliveries", "1,284 deliveries",
-		"0 ms", "182 ms", "1.2 s", "3 min",
+		"under 1 ms", "182 ms", "1.2 s", "3 min",
 		"1 byte", "642 bytes", "8.0 KB",
 		"–", "0%", "0.1%", "99.9%", "50%", "100%",
 	}

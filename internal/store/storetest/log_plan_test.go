@@ -1,0 +1,109 @@
+package storetest_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
+)
+
+// logReads is one of every question that pages ask the logs.
+func logReads(f firm) error {
+	ctx, s, company := f.t.Context(), f.s, f.c.Company.ID
+	past, now := ago(s, time.Hour), s.Now()
+	states := []domain.DeliveryState{"", domain.DeliveryPending, domain.DeliveryDelivered, domain.DeliveryFailed, domain.DeliveryHeld}
+	for _, state := range states {
+		for _, endpoint := range []int64{0, 1} {
+			for _, kind := range []domain.EventKind{"", domain.EventEmployeeJoined} {
+				for _, more := range []domain.DeliveryFilter{{}, {Search: "E1"}, {Failing: true}, {Retried: true}, {From: &past, To: &now}} {
+					more.State, more.EndpointID, more.Kind = state, endpoint, kind
+					if _, err := s.Deliveries(ctx, company, more, &domain.DeliveryCursor{CreatedAt: now, ID: "00000000-0000-7000-8000-000000000000"}, 50); err != nil {
+						return err
+					}
+				}
+				again := domain.RedeliveryFilter{EndpointID: endpoint, Kind: kind, From: &past, To: &now, States: []domain.DeliveryState{domain.DeliveryFailed, domain.DeliveryHeld}}
+				if _, err := s.CountRedeliverable(ctx, company, again); err != nil {
+					return err
+				}
+			}
+			if _, err := s.EndpointHealth(ctx, company, endpoint, past, 24); err != nil {
+				return err
+			}
+		}
+	}
+	for _, filter := range []domain.AuditFilter{
+		{}, {Action: "employee."}, {Actor: domain.ActorOperator}, {Action: "employee.", Actor: domain.ActorOperator, From: &past},
+		{Search: "E1"}, {Search: "test"}, {Search: "employee 1", Action: "employee."},
+	} {
+		for _, after := range []*domain.Cursor{nil, {At: now.UnixMilli(), ID: 7}} {
+			if _, err := s.AuditEntries(ctx, company, filter, domain.Page{Limit: 50, After: after}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// scanned matches a step of a plan of SQLite's that reads all of a log. How
+// PostgreSQL fares is measured on a million rows.
+var scanned = regexp.MustCompile(`SCAN (e|d|v|x|y|z|a|t)\b`)
+
+func TestLogsAreReadByIndexes(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, storetest.SQLite(t))
+	watched, r := recorded(s)
+	f := newFirm(t, s)
+	f.hire("E1")
+	items := r.during(t, func() error { return logReads(f.with(watched)) })
+	explained := map[string]bool{}
+	for _, it := range items {
+		if explained[it.SQL] || !strings.Contains(it.SQL, "$") {
+			continue
+		}
+		explained[it.SQL] = true
+		plan := explain(t, s, it)
+		if scanned.MatchString(plan) || strings.Contains(plan, "AUTOMATIC") {
+			t.Errorf("%s\n%s", it.SQL, plan)
+		}
+	}
+	if len(explained) < 60 {
+		t.Errorf("looked at %d statements only", len(explained))
+	}
+}
+
+// sorted matches a walk of SQLite's that sorts what it has read: one that takes
+// an index in its order ends when the page is full.
+var sorted = regexp.MustCompile(`SEARCH [ed] USING (COVERING )?INDEX (deliveries|audit_entries)_[^\n]*\nUSE TEMP B-TREE`)
+
+func TestLogsAreReadInOrder(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, storetest.SQLite(t))
+	watched, r := recorded(s)
+	f := newFirm(t, s)
+	f.hire("E1")
+	check := func(filter any, read func() error) {
+		items := r.during(t, read)
+		last := items[len(items)-1]
+		if plan := explain(t, s, last); sorted.MatchString(plan) {
+			t.Errorf("%+v: %s\n%s", filter, last.SQL, plan)
+		}
+	}
+	for _, filter := range []domain.DeliveryFilter{
+		{}, {EndpointID: 1}, {Kind: domain.EventEmployeeJoined}, {State: domain.DeliveryFailed}, {State: domain.DeliveryHeld, Kind: domain.EventEmployeeJoined},
+		{State: domain.DeliveryDelivered, EndpointID: 1}, {Failing: true}, {Failing: true, EndpointID: 1, Kind: domain.EventEmployeeJoined},
+	} {
+		check(filter, func() error {
+			_, err := watched.Deliveries(t.Context(), f.c.Company.ID, filter, nil, 50)
+			return err
+		})
+	}
+	for _, filter := range []domain.AuditFilter{{}, {Action: "employee."}, {Actor: domain.ActorOperator}, {Search: "7"}} {
+		check(filter, func() error {
+			_, err := watched.AuditEntries(t.Context(), f.c.Company.ID, filter, domain.Page{Limit: 50})
+			return err
+		})
+	}
+}
