@@ -54,6 +54,9 @@ func (s *Store) erase(ctx context.Context, tx db.Tx, box *outbox, c domain.Calle
 		if err := s.anonymise(ctx, tx, e); err != nil {
 			return err
 		}
+		if err := s.forgetAdministrator(ctx, tx, e.Email); err != nil {
+			return err
+		}
 		s.scrubEvents(b, tx, e)
 		b.Exec(`DELETE FROM activities WHERE assignment_id IN
 			(SELECT id FROM assignments WHERE company_id = $1 AND employee_id = $2)`, e.CompanyID, e.ID)

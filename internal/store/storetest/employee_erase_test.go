@@ -146,3 +146,44 @@ func TestEraseOneOfTwo(t *testing.T) {
 		wantCode(t, "who is left", err, domain.CodeEmployeeOffboarded)
 	})
 }
+
+// Someone who was an administrator once leaves no trace either; who still is one
+// stays one.
+func TestEraseAdministrator(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newFirm(t, s)
+		endpoint := storetest.Endpoint(t, s, f.c.Company.ID)
+		for _, who := range []string{"former", "serving"} {
+			email := who + "@office.test"
+			change(t, s, `INSERT INTO administrators (email, email_folded, name, recovery_hashes, theme, created_at)
+				VALUES ($1, $1, $2, '[]', '', $3)`, email, who, s.Now())
+			id := number(t, s, `SELECT id FROM administrators WHERE email = $1`, email)
+			change(t, s, `INSERT INTO sessions (hash, administrator_id, data, created_at, seen_at, expires_at, address, user_agent)
+				VALUES ($1, $2, $1, $3, $3, $3, '', $4)`, []byte(who), id, s.Now(), who)
+			if who == "serving" {
+				change(t, s, `INSERT INTO company_administrators (company_id, administrator_id, added_at, added_by)
+					VALUES ($1, $2, $3, 'former@office.test')`, f.c.Company.ID, id, s.Now())
+			}
+			as := f
+			as.c.Actor = domain.Actor{Kind: domain.ActorPerson, ID: id, Label: email}
+			if _, err := s.CreateToken(t.Context(), as.c, domain.NewToken{Name: "x"}, domain.SealToken(who)); err != nil {
+				t.Fatal(err)
+			}
+			as.hire("of-" + who)
+			f.provision(who, email)
+		}
+		change(t, s, `UPDATE deliveries SET requested_by = 'former@office.test' WHERE endpoint_id = $1`, endpoint)
+		for _, who := range []string{"former", "serving"} {
+			if err := f.erase(who); err != nil {
+				t.Fatal(err)
+			}
+		}
+		change(t, s, `DELETE FROM events`)
+		left := dump(t, s)
+		equal(t, "traces of the former one", mentions(left, "former@office"), []string{})
+		if len(mentions(left, "serving@office")) < 3 {
+			t.Errorf("who still serves is gone too: %v", mentions(left, "office"))
+		}
+	})
+}
