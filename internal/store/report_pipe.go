@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
 
@@ -11,8 +12,8 @@ import (
 
 const (
 	// batchRows is how many rows are handed on at once: enough to make the handing
-	// cheap, few enough to stay in the processor's cache.
-	batchRows = 256
+	// cheap, few enough to stay in the processor's cache and to let others in soon.
+	batchRows = 64
 	// batches is one to fill, one to work on, and one between them.
 	batches = 3
 )
@@ -26,7 +27,9 @@ type batch interface {
 // pipe runs read beside yield, so that both sides of a long report work at once.
 // Read fills batches and swaps each for an empty one (the first for none); yield
 // gets them in order, in the caller's goroutine. The first failure of either ends
-// both, and nothing runs any more once pipe has returned.
+// both, and nothing runs any more once pipe has returned. After each batch both
+// sides let others go first: a request that takes a fraction of a millisecond
+// must not wait for its turn behind a report that takes seconds.
 func pipe[B batch](ctx context.Context, fresh func() B, read func(ctx context.Context, swap func(B) (B, error)) error, yield func(B) error) error {
 	work, cancel := context.WithCancel(ctx)
 	full, free := make(chan B, batches), make(chan B, batches)
@@ -36,6 +39,7 @@ func pipe[B batch](ctx context.Context, fresh func() B, read func(ctx context.Co
 	swap := func(b B) (B, error) {
 		if !b.empty() {
 			full <- b // there is room for all
+			runtime.Gosched()
 		}
 		select {
 		case next := <-free:
@@ -66,6 +70,7 @@ func pipe[B batch](ctx context.Context, fresh func() B, read func(ctx context.Co
 			return err
 		}
 		free <- b
+		runtime.Gosched()
 	}
 	if panicked != nil {
 		panic(panicked)
