@@ -5,16 +5,20 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 )
 
 // gather answers questions that are asked at the same time together, by one
-// statement or transaction for all of them. Nobody waits for company: who finds a
-// free lane goes at once and alone, and who finds none goes with all the others
-// who wait, as soon as a lane is free. So a lone request costs what it always did,
-// and many cost less the more they are.
+// statement or transaction for all of them. Nobody waits for company: who comes
+// while no group is under way goes at once and alone, and who comes while one is
+// goes with all the others who wait, as soon as it is back. So a lone request
+// costs what it always did, and many cost less the more they are.
 type gather[Q, A any] struct {
 	// answer gets at least one question, and gives as many answers.
 	answer func(ctx context.Context, questions []Q) ([]A, error)
+	// slow is how long who waits does so before the next group goes beside the one
+	// that is under way.
+	slow time.Duration
 
 	mu      sync.Mutex
 	running int
@@ -22,9 +26,10 @@ type gather[Q, A any] struct {
 }
 
 const (
-	// lanes is how many groups are under way at once: while the database works on
-	// one, the other is on its way.
-	lanes = 2
+	// slowGroup is far beyond what a group takes of a database that is well.
+	slowGroup = 5 * time.Millisecond
+	// maxGroups is how many may be under way at once, if they are slow.
+	maxGroups = 4
 	// maxGroup keeps one group from taking long.
 	maxGroup = 64
 )
@@ -43,15 +48,9 @@ type question[Q, A any] struct {
 // on is kept until it is through; what has begun is not undone.
 func (g *gather[Q, A]) ask(ctx context.Context, q Q) (A, error) {
 	own := &question[Q, A]{asked: q, err: errUnanswered}
-	if !g.enter(own) {
-		select {
-		case <-own.done:
-		case <-ctx.Done():
-			if g.left(own) {
-				var none A
-				return none, ctx.Err()
-			}
-		}
+	if !g.enter(own) && !g.wait(ctx, own) {
+		var none A
+		return none, ctx.Err()
 	}
 	if own.group != nil {
 		g.run(context.WithoutCancel(ctx), own.group)
@@ -59,11 +58,11 @@ func (g *gather[Q, A]) ask(ctx context.Context, q Q) (A, error) {
 	return own.answer, own.err
 }
 
-// enter says whether a lane was free; else own waits.
+// enter says whether no group was under way; else own waits.
 func (g *gather[Q, A]) enter(own *question[Q, A]) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.running < lanes {
+	if g.running == 0 {
 		g.running++
 		own.group = []*question[Q, A]{own}
 		return true
@@ -71,6 +70,25 @@ func (g *gather[Q, A]) enter(own *question[Q, A]) bool {
 	own.done = make(chan struct{})
 	g.waiting = append(g.waiting, own)
 	return false
+}
+
+// wait returns when own is answered or has to ask for a group; false if its caller
+// has left.
+func (g *gather[Q, A]) wait(ctx context.Context, own *question[Q, A]) bool {
+	slow := time.NewTimer(g.slow)
+	defer slow.Stop()
+	for {
+		select {
+		case <-own.done:
+			return true
+		case <-ctx.Done():
+			return !g.left(own)
+		case <-slow.C:
+			if g.overtake(own) {
+				return true
+			}
+		}
+	}
 }
 
 // left takes back a question, unless it falls to its caller to ask for others.
@@ -82,6 +100,29 @@ func (g *gather[Q, A]) left(own *question[Q, A]) bool {
 		return true
 	}
 	return own.group == nil
+}
+
+// overtake lets own ask for all who wait, beside groups that are slow.
+func (g *gather[Q, A]) overtake(own *question[Q, A]) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	i := slices.Index(g.waiting, own)
+	if i < 0 || g.running == maxGroups {
+		return false
+	}
+	g.running++
+	g.waiting[0], g.waiting[i] = own, g.waiting[0]
+	g.next()
+	return true
+}
+
+// next makes a group of those who wait, for the first of them to ask for.
+func (g *gather[Q, A]) next() *question[Q, A] {
+	n := min(len(g.waiting), maxGroup)
+	group := slices.Clone(g.waiting[:n])
+	g.waiting = slices.Delete(g.waiting, 0, n)
+	group[0].group = group
+	return group[0]
 }
 
 func (g *gather[Q, A]) run(ctx context.Context, group []*question[Q, A]) {
@@ -98,20 +139,16 @@ func (g *gather[Q, A]) run(ctx context.Context, group []*question[Q, A]) {
 	}
 }
 
-// pass wakes those who have their answer, and gives the lane to those who wait.
+// pass wakes those who have their answer, and lets those go who wait.
 func (g *gather[Q, A]) pass(group []*question[Q, A]) {
 	for _, q := range group[1:] {
 		close(q.done)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	n := min(len(g.waiting), maxGroup)
-	if n == 0 {
+	if len(g.waiting) == 0 {
 		g.running--
 		return
 	}
-	next := slices.Clone(g.waiting[:n])
-	g.waiting = slices.Delete(g.waiting, 0, n)
-	next[0].group = next
-	close(next[0].done)
+	close(g.next().done)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 )
 
 // held is a gather whose groups wait to be let go.
@@ -18,6 +19,7 @@ type held struct {
 
 func newHeld() *held {
 	h := &held{began: make(chan []int), let: make(chan error)}
+	h.slow = time.Hour
 	h.answer = func(ctx context.Context, questions []int) ([]int, error) {
 		h.began <- slices.Clone(questions)
 		if err := <-h.let; err != nil {
@@ -44,13 +46,11 @@ func (g *gather[Q, A]) waits(n int) {
 	}
 }
 
-// fill takes both lanes.
+// fill begins a group.
 func (h *held) fill(t *testing.T, wg *sync.WaitGroup) {
-	for q := range lanes {
-		wg.Go(func() { wantAnswer(t, h, q) })
-		if got := <-h.began; !slices.Equal(got, []int{q}) {
-			t.Errorf("a lane took %v, want %d alone", got, q)
-		}
+	wg.Go(func() { wantAnswer(t, h, 1) })
+	if got := <-h.began; !slices.Equal(got, []int{1}) {
+		t.Errorf("the first group is %v, want 1 alone", got)
 	}
 }
 
@@ -75,10 +75,9 @@ func TestGatherAsksForAllWhoWait(t *testing.T) {
 		t.Errorf("the next group is %v", got)
 	}
 	h.let <- nil
-	h.let <- nil
 	wg.Wait()
 	if h.running != 0 || len(h.waiting) != 0 {
-		t.Errorf("%d lanes are taken, %d wait", h.running, len(h.waiting))
+		t.Errorf("%d groups are under way, %d wait", h.running, len(h.waiting))
 	}
 }
 
@@ -95,7 +94,6 @@ func TestGatherIsNotTooLarge(t *testing.T) {
 	first := <-h.began
 	h.let <- nil
 	second := <-h.began
-	h.let <- nil
 	h.let <- nil
 	wg.Wait()
 	if len(first) != maxGroup || !slices.Equal(second, []int{100 + maxGroup}) {
@@ -136,11 +134,10 @@ func TestGatherIsLeft(t *testing.T) {
 	}
 	cancel()
 	h.let <- nil
-	h.let <- nil
 	<-left
 	wg.Wait()
 	if h.running != 0 {
-		t.Errorf("%d lanes are taken", h.running)
+		t.Errorf("%d groups are under way", h.running)
 	}
 }
 
@@ -160,15 +157,45 @@ func TestGatherFails(t *testing.T) {
 	}
 	h.let <- nil
 	<-h.began
-	h.let <- nil // the other lane
 	h.let <- broken
 	wg.Wait()
 }
 
-// A panic is the caller's whose turn it was; others are told, and lanes stay usable.
+// A group that is slow keeps nobody waiting for long, up to a number of them.
+func TestGatherOvertakes(t *testing.T) {
+	t.Parallel()
+	h := newHeld()
+	h.slow = time.Millisecond
+	var wg sync.WaitGroup
+	h.fill(t, &wg)
+	for i := range maxGroups - 1 {
+		wg.Go(func() { wantAnswer(t, h, 100+i) })
+		if got := <-h.began; !slices.Equal(got, []int{100 + i}) {
+			t.Errorf("beside a slow group goes %v", got)
+		}
+	}
+	wg.Go(func() { wantAnswer(t, h, 200) })
+	h.waits(1)
+	select {
+	case got := <-h.began:
+		t.Errorf("beside %d slow groups goes %v", maxGroups, got)
+	case <-time.After(20 * h.slow):
+	}
+	h.let <- nil
+	<-h.began // the one that waited
+	for range maxGroups {
+		h.let <- nil
+	}
+	wg.Wait()
+	if h.running != 0 {
+		t.Errorf("%d groups are under way", h.running)
+	}
+}
+
+// A panic is the caller's whose turn it was; others are told, and the next go on.
 func TestGatherPanics(t *testing.T) {
 	t.Parallel()
-	var g gather[int, int]
+	g := gather[int, int]{slow: time.Hour}
 	began, let := make(chan struct{}), make(chan struct{})
 	g.answer = func(_ context.Context, questions []int) ([]int, error) {
 		began <- struct{}{}
@@ -180,7 +207,7 @@ func TestGatherPanics(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	var panics, failures sync.Map
-	for i := range lanes + 2 {
+	for i := range 3 {
 		wg.Go(func() {
 			defer func() {
 				if recover() != nil {
@@ -191,7 +218,7 @@ func TestGatherPanics(t *testing.T) {
 				failures.Store(i, true)
 			}
 		})
-		if i < lanes {
+		if i == 0 {
 			<-began
 		}
 	}
@@ -199,10 +226,9 @@ func TestGatherPanics(t *testing.T) {
 	let <- struct{}{}
 	<-began
 	let <- struct{}{}
-	let <- struct{}{}
 	wg.Wait()
 	if size(&panics) != 1 || size(&failures) != 1 || g.running != 0 {
-		t.Errorf("%d panics, %d failures, %d lanes taken; want 1, 1, 0", size(&panics), size(&failures), g.running)
+		t.Errorf("%d panics, %d failures, %d groups under way; want 1, 1, 0", size(&panics), size(&failures), g.running)
 	}
 }
 

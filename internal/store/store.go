@@ -54,7 +54,8 @@ func Open(ctx context.Context, address string) (*Store, error) {
 // New wraps an open engine.
 func New(engine db.Engine) *Store {
 	s := &Store{db: engine, wake: func([]domain.EndpointKey) {}}
-	s.employees.answer, s.provisions.answer = s.readEmployees, s.provision
+	s.employees.answer, s.employees.slow = s.readEmployees, slowGroup
+	s.provisions.answer, s.provisions.slow = s.provision, slowGroup
 	return s
 }
 
