@@ -48,7 +48,7 @@ type lane struct {
 	more      bool               // the last fetch was full
 	known     map[int64]struct{} // queued, under way, or not recorded yet
 	lately    map[int64]struct{} // recorded while a fetch was running, which may not have seen it
-	written   <-chan struct{} // closed once the latest request is out; nil before the first
+	written   <-chan struct{}    // closed once the latest request is out; nil before the first
 	inFlight  int
 	unwritten int
 	window    int

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,7 +82,7 @@ func (s *Store) AuditEntries(ctx context.Context, company int64, f domain.AuditF
 // on until the page is full. SQLite takes a cross join in the order it is written:
 // the walks come first.
 func auditPageSQL(where *conditions, walks []condition, rows int) (string, []any) {
-	args := append(where.args, rows)
+	args := append(slices.Clone(where.args), rows)
 	limit := len(args)
 	texts := make([]string, len(walks))
 	for i, w := range walks {
