@@ -11,8 +11,8 @@ import (
 // gather answers questions that are asked at the same time together, by one
 // statement or transaction for all of them. Nobody waits for company: who comes
 // while no group is under way goes at once and alone, and who comes while one is
-// goes with all the others who wait, as soon as it is back. So a lone request
-// costs what it always did, and many cost less the more they are.
+// goes with all the others who wait, as soon as it is back or they are enough. So
+// a lone request costs what it always did, and many cost less the more they are.
 type gather[Q, A any] struct {
 	// answer gets at least one question, and gives as many answers.
 	answer func(ctx context.Context, questions []Q) ([]A, error)
@@ -28,6 +28,9 @@ type gather[Q, A any] struct {
 const (
 	// slowGroup is far beyond what a group takes of a database that is well.
 	slowGroup = 5 * time.Millisecond
+	// enough is how many who wait go beside a group that is under way, so that the
+	// database has something to do while answers are on their way.
+	enough = 8
 	// maxGroups is how many may be under way at once, if they are slow.
 	maxGroups = 4
 	// maxGroup keeps one group from taking long.
@@ -58,17 +61,16 @@ func (g *gather[Q, A]) ask(ctx context.Context, q Q) (A, error) {
 	return own.answer, own.err
 }
 
-// enter says whether no group was under way; else own waits.
+// enter says whether own goes at once, for all who wait; else it waits.
 func (g *gather[Q, A]) enter(own *question[Q, A]) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.running == 0 {
-		g.running++
-		own.group = []*question[Q, A]{own}
-		return true
-	}
 	own.done = make(chan struct{})
 	g.waiting = append(g.waiting, own)
+	if g.running == 0 || g.running == 1 && len(g.waiting) >= enough {
+		g.lead(own)
+		return true
+	}
 	return false
 }
 
@@ -106,14 +108,19 @@ func (g *gather[Q, A]) left(own *question[Q, A]) bool {
 func (g *gather[Q, A]) overtake(own *question[Q, A]) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	i := slices.Index(g.waiting, own)
-	if i < 0 || g.running == maxGroups {
+	if !slices.Contains(g.waiting, own) || g.running == maxGroups {
 		return false
 	}
+	g.lead(own)
+	return true
+}
+
+// lead begins a group of those who wait, with own as the one to ask for them.
+func (g *gather[Q, A]) lead(own *question[Q, A]) {
 	g.running++
+	i := slices.Index(g.waiting, own)
 	g.waiting[0], g.waiting[i] = own, g.waiting[0]
 	g.next()
-	return true
 }
 
 // next makes a group of those who wait, for the first of them to ask for.

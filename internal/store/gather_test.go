@@ -81,11 +81,22 @@ func TestGatherAsksForAllWhoWait(t *testing.T) {
 	}
 }
 
+// Those who are enough go beside the group that is under way, and no group is too
+// large.
 func TestGatherIsNotTooLarge(t *testing.T) {
 	t.Parallel()
 	h := newHeld()
 	var wg sync.WaitGroup
 	h.fill(t, &wg)
+	for i := range enough {
+		wg.Go(func() { wantAnswer(t, h, 100+i) })
+		if i < enough-1 {
+			h.waits(i + 1)
+		}
+	}
+	if beside := <-h.began; len(beside) != enough {
+		t.Errorf("beside the first group goes %v", beside)
+	}
 	for i := range maxGroup + 1 {
 		wg.Go(func() { wantAnswer(t, h, 100+i) })
 		h.waits(i + 1)
@@ -94,6 +105,7 @@ func TestGatherIsNotTooLarge(t *testing.T) {
 	first := <-h.began
 	h.let <- nil
 	second := <-h.began
+	h.let <- nil
 	h.let <- nil
 	wg.Wait()
 	if len(first) != maxGroup || !slices.Equal(second, []int{100 + maxGroup}) {
