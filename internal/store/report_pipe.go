@@ -13,7 +13,7 @@ import (
 const (
 	// batchRows is how many rows are handed on at once: enough to make the handing
 	// cheap, few enough to stay in the processor's cache and to let others in soon.
-	batchRows = 64
+	batchRows = 16
 	// batches is one to fill, one to work on, and one between them.
 	batches = 3
 )
