@@ -100,15 +100,15 @@ func worked() time.Duration {
 		return 0
 	}
 	fields := strings.Fields(string(text[:bytes.IndexByte(text, '\n')]))
-	var ticks time.Duration
+	ticks := 0
 	for _, i := range []int{1, 2, 3, 6, 7} { // user, nice, system, irq, softirq
 		n, err := strconv.Atoi(fields[i])
 		if err != nil {
 			return 0
 		}
-		ticks += time.Duration(n)
+		ticks += n
 	}
-	return ticks * 10 * time.Millisecond
+	return time.Duration(ticks) * (10 * time.Millisecond)
 }
 
 // compare runs both by turns and gives the median of the ratios: a machine that
