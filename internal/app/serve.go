@@ -201,7 +201,7 @@ func (a *App) mounts(p *parts, sc ServeConfig) ([]server.Mount, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages := a.cabinet(p)
+	pages := a.cabinet(p, sc.Webhooks)
 	return []server.Mount{
 		{Prefix: "/api/v1", Handler: public, API: true},
 		{Prefix: "/platform/v1", Handler: platform, API: true},
@@ -211,13 +211,13 @@ func (a *App) mounts(p *parts, sc ServeConfig) ([]server.Mount, error) {
 	}, nil
 }
 
-func (a *App) cabinet(p *parts) *cabinet.Cabinet {
+func (a *App) cabinet(p *parts, wc WebhookConfig) *cabinet.Cabinet {
 	return cabinet.New(cabinet.Options{
 		SignIn:   service.NewSignIn(a.store, sealer{a.box}, service.SignInOptions{Now: a.store.Now}),
 		Sessions: p.sessions, Companies: a.companies, Administrators: a.administrators, Tokens: a.tokens,
 		Webhooks: p.webhooks, Audit: service.NewAudit(a.store),
 		PublicURL: func() string { return a.address(p.server.Addr().String()) },
-		Secure:    strings.HasPrefix(a.config.PublicURL, "https://"), Now: a.store.Now, Log: a.log,
+		Secure:    strings.HasPrefix(a.config.PublicURL, "https://"), AllowHTTP: wc.AllowHTTP, Now: a.store.Now, Log: a.log,
 	})
 }
 

@@ -32,6 +32,7 @@ type Options struct {
 
 	PublicURL func() string // where people reach the cabinet, without a slash at the end
 	Secure    bool          // they reach it by https
+	AllowHTTP bool          // webhooks may use plain http
 	Now       func() time.Time
 	Log       *slog.Logger
 }

@@ -59,7 +59,7 @@ func endpointForm(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.show(view.WebhookFormPage(p.shell(), view.EndpointForm{Kinds: kinds, HTTPAllowed: p.Webhooks.AllowsHTTP(p.r.Context())}))
+	return p.show(view.WebhookFormPage(p.shell(), view.EndpointForm{Kinds: kinds, HTTPAllowed: p.AllowHTTP}))
 }
 
 func (p *page) endpointInput() domain.EndpointInput {
@@ -81,7 +81,7 @@ func (p *page) endpointAgain(id int64, in domain.EndpointInput, err error) error
 		return err
 	}
 	return p.again(view.WebhookFormPage(p.shell(), view.EndpointForm{
-		ID: id, URL: in.URL, Description: in.Description, Kinds: kinds, HTTPAllowed: p.Webhooks.AllowsHTTP(p.r.Context()), Errors: errs,
+		ID: id, URL: in.URL, Description: in.Description, Kinds: kinds, HTTPAllowed: p.AllowHTTP, Errors: errs,
 	}))
 }
 
@@ -169,7 +169,7 @@ func editForm(p *page) error {
 		return err
 	}
 	return p.show(view.WebhookFormPage(p.shell(), view.EndpointForm{
-		ID: e.ID, URL: e.URL, Description: e.Description, Kinds: kinds, HTTPAllowed: p.Webhooks.AllowsHTTP(p.r.Context()),
+		ID: e.ID, URL: e.URL, Description: e.Description, Kinds: kinds, HTTPAllowed: p.AllowHTTP,
 	}))
 }
 

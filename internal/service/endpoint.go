@@ -107,12 +107,6 @@ func (w *Webhooks) CheckURL(ctx context.Context, url string) error {
 	return w.targets.CheckTarget(ctx, url)
 }
 
-// AllowsHTTP says whether webhooks may use plain http. It asks the rule itself,
-// about an address that has nothing else against it.
-func (w *Webhooks) AllowsHTTP(ctx context.Context) bool {
-	return w.targets.CheckTarget(ctx, "http://9.9.9.9/") == nil
-}
-
 // Waiting counts the endpoint's deliveries that are neither delivered nor given up.
 func (w *Webhooks) Waiting(ctx context.Context, c domain.Caller, id int64) (int64, error) {
 	return w.store.WaitingDeliveries(ctx, c.Company.ID, id)

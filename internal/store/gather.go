@@ -65,13 +65,18 @@ func (g *gather[Q, A]) ask(ctx context.Context, q Q) (A, error) {
 func (g *gather[Q, A]) enter(own *question[Q, A]) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	own.done = make(chan struct{})
-	g.waiting = append(g.waiting, own)
-	if g.running == 0 || g.running == 1 && len(g.waiting) >= enough {
-		g.lead(own)
+	if g.running == 0 { // then nobody waits
+		g.running++
+		own.group = []*question[Q, A]{own}
 		return true
 	}
-	return false
+	own.done = make(chan struct{})
+	g.waiting = append(g.waiting, own)
+	if g.running > 1 || len(g.waiting) < enough {
+		return false
+	}
+	g.lead(own)
+	return true
 }
 
 // wait returns when own is answered or has to ask for a group; false if its caller

@@ -1732,7 +1732,7 @@ func (s *FailureStatusCodeWithHeaders) SetResponse(val Error) {
 // One field at fault.
 // Ref: #/components/schemas/FieldError
 type FieldError struct {
-	// The name of the body field or parameter; `tags[3]` for an element of a list.
+	// The name of the body field or parameter; `tags[3]` for an element of a list that is no text.
 	Field string `json:"field"`
 	// What is wrong with it and what would be right.
 	Message string `json:"message"`
