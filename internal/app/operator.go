@@ -55,7 +55,7 @@ type CompanyLine struct {
 func (a *App) ListCompanies(ctx context.Context) (CompanyList, error) {
 	out := CompanyList{Companies: []CompanyLine{}}
 	for page := 1; ; page++ {
-		slice, err := a.companies.List(ctx, domain.Page{Number: page, Limit: domain.MaxLimit})
+		slice, err := a.companies.List(ctx, domain.PageRequest{Number: page, Limit: domain.MaxLimit})
 		if err != nil {
 			return out, err
 		}

@@ -180,7 +180,7 @@ func (s apiService) AuthenticatePlatform(ctx context.Context, bearer string) (do
 	return s.tokens.AuthenticatePlatform(ctx, bearer)
 }
 
-func (s apiService) Companies(ctx context.Context, p domain.Page) (domain.Slice[domain.Company], error) {
+func (s apiService) Companies(ctx context.Context, p domain.PageRequest) (domain.Page[domain.Company], error) {
 	return s.companies.List(ctx, p)
 }
 
@@ -290,7 +290,7 @@ func (a *App) start(ctx context.Context, p *parts) (stop func() error, err error
 	wg.Go(func() { a.tokens.Run(work) })
 	wg.Go(func() { p.webhooks.Run(work) })
 	wg.Go(func() { a.every(work, sessionSweep, "sweep sessions", p.sessions.Sweep) })
-	wg.Go(func() { a.every(work, tending, "tend the database", a.store.Engine().Tend) })
+	wg.Go(func() { a.every(work, tending, "tend the database", a.store.Engine().AnalyzeGrownTables) })
 	return func() error {
 		grace, done := context.WithTimeout(context.Background(), stopGrace)
 		defer done()

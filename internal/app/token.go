@@ -67,7 +67,7 @@ type TokenLine struct {
 // ListTokens gives a company's tokens, all companies' for 0.
 func (a *App) ListTokens(ctx context.Context, company int64) (TokenList, error) {
 	out := TokenList{Tokens: []TokenLine{}}
-	slice, err := a.tokens.List(ctx, domain.TokenFilter{CompanyID: company}, domain.Page{Number: 1, Limit: math.MaxInt32})
+	slice, err := a.tokens.List(ctx, domain.TokenFilter{CompanyID: company}, domain.PageRequest{Number: 1, Limit: math.MaxInt32})
 	if err != nil {
 		return out, err
 	}

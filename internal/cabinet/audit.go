@@ -46,7 +46,7 @@ func parseAuditCursor(text string) *domain.Cursor {
 
 func auditLog(p *page) error {
 	shown, f := p.auditFilter()
-	pg := domain.Page{Number: 1, Limit: auditRows}
+	pg := domain.PageRequest{Number: 1, Limit: auditRows}
 	pg.After = parseAuditCursor(p.query("after"))
 	slice, err := p.Audit.List(p.r.Context(), p.caller(), f, pg)
 	if errs, ok := invalid(err); ok {

@@ -16,8 +16,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/cabinet/assets"
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/service"
-	"github.com/coursebridge/coursebridge/internal/wire"
 )
 
 // Options are the use cases that the pages offer, and where people reach them.
@@ -73,7 +73,7 @@ func New(o Options) *Cabinet {
 // ServeHTTP serves a page or an asset.
 func (c *Cabinet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	headers(w.Header())
-	info := wire.InfoFrom(r.Context())
+	info := httpapi.InfoFrom(r.Context())
 	ctx := c.Sessions.Visit(r.Context(), info.Address, r.UserAgent())
 	c.mux.ServeHTTP(w, r.WithContext(ctx))
 }
@@ -127,7 +127,7 @@ func (c *Cabinet) route(pattern string, h handler) http.Handler {
 		route = pattern
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		wire.InfoFrom(r.Context()).Route = route
+		httpapi.InfoFrom(r.Context()).Route = route
 		p := &page{Cabinet: c, w: w, r: r}
 		if err := h(p); err != nil {
 			c.failure(p, err)
@@ -154,7 +154,7 @@ func (c *Cabinet) signedIn(h handler) handler {
 			return err
 		}
 		p.identity = id
-		wire.InfoFrom(p.r.Context()).SetCaller(id.Company.ID, 0)
+		httpapi.InfoFrom(p.r.Context()).SetCaller(id.Company.ID, 0)
 		if !id.Administrator.HasPassword && !setsPassword(p.r) {
 			return p.redirect(pathFirstPassword)
 		}
@@ -167,8 +167,8 @@ func (c *Cabinet) failure(p *page, err error) {
 	if errors.Is(err, context.Canceled) {
 		return
 	}
-	info := wire.InfoFrom(p.r.Context())
-	described := wire.Describe(info, err)
+	info := httpapi.InfoFrom(p.r.Context())
+	described := httpapi.Describe(info, err)
 	v := view.Broken(info.RequestID)
 	switch described.Status {
 	case http.StatusNotFound:

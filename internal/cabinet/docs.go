@@ -4,14 +4,14 @@ import (
 	"net/http"
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
-	"github.com/coursebridge/coursebridge/internal/wire"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
 // Docs serves the API explorer. It needs nobody to be signed in.
 func (c *Cabinet) Docs() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		headers(w.Header())
-		wire.InfoFrom(r.Context()).Route = view.PathDocs
+		httpapi.InfoFrom(r.Context()).Route = view.PathDocs
 		p := &page{Cabinet: c, w: w, r: r}
 		if r.URL.Path != view.PathDocs {
 			c.failure(p, errNoPage)

@@ -17,7 +17,7 @@ func overview(p *page) error {
 	if err != nil {
 		return err
 	}
-	tokens, err := p.Tokens.List(ctx, domain.TokenFilter{CompanyID: caller.Company.ID}, domain.Page{Number: 1, Limit: domain.MaxLimit})
+	tokens, err := p.Tokens.List(ctx, domain.TokenFilter{CompanyID: caller.Company.ID}, domain.PageRequest{Number: 1, Limit: domain.MaxLimit})
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/service"
-	"github.com/coursebridge/coursebridge/internal/wire"
 )
 
 // Keys of the session's data. Nothing personal is kept in it.
@@ -33,7 +33,7 @@ type page struct {
 
 // from is where the request came from.
 func (p *page) from() service.Origin {
-	info := wire.InfoFrom(p.r.Context())
+	info := httpapi.InfoFrom(p.r.Context())
 	return service.Origin{Address: info.Address, RequestID: info.RequestID}
 }
 
@@ -180,13 +180,13 @@ func (p *page) render(status int, c templ.Component) {
 	p.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	p.w.WriteHeader(status)
 	if err := c.Render(p.r.Context(), p.w); err != nil {
-		wire.InfoFrom(p.r.Context()).Err = err
+		httpapi.InfoFrom(p.r.Context()).Err = err
 	}
 }
 
 // abort breaks a download off, so that nobody takes a part for the whole.
 func (p *page) abort(err error) {
-	wire.InfoFrom(p.r.Context()).Err = err
+	httpapi.InfoFrom(p.r.Context()).Err = err
 	panic(http.ErrAbortHandler)
 }
 

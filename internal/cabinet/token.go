@@ -41,7 +41,7 @@ func (p *page) tokenView(t domain.Token) view.Token {
 }
 
 func tokens(p *page) error {
-	slice, err := p.Tokens.List(p.r.Context(), domain.TokenFilter{CompanyID: p.identity.Company.ID}, domain.Page{Number: 1, Limit: domain.MaxLimit})
+	slice, err := p.Tokens.List(p.r.Context(), domain.TokenFilter{CompanyID: p.identity.Company.ID}, domain.PageRequest{Number: 1, Limit: domain.MaxLimit})
 	if err != nil {
 		return err
 	}

@@ -37,12 +37,12 @@ func (r *rig) pile(n int, endpoints ...domain.Endpoint) {
 			targets, keys = append(targets, endpoints[i%len(endpoints)].ID), append(keys, uuid.Must(uuid.NewV7()).String())
 		}
 		err := r.s.Engine().Write(r.t.Context(), func(tx db.Tx) error {
-			rows, args := r.s.Engine().Rows(3, db.Column{Name: "company", Type: db.Int, Values: companies}, db.Column{Name: "event", Type: db.Int, Values: ids},
+			rows, args := r.s.Engine().ValuesTable(3, db.Column{Name: "company", Type: db.Int, Values: companies}, db.Column{Name: "event", Type: db.Int, Values: ids},
 				db.Column{Name: "target", Type: db.Int, Values: targets}, db.Column{Name: "key", Type: db.UUID, Values: keys})
 			b := &db.Batch{}
 			b.Exec(`INSERT INTO events (company_id, id, kind, occurred_at, employee_id, assignment_id, external_id, body)
 				SELECT company, event, 'employee.joined', $1, 0, 0, '', $2 FROM `+rows+` r`, append([]any{r.s.Now(), body}, args...)...)
-			rows, args = r.s.Engine().Rows(2, db.Column{Name: "company", Type: db.Int, Values: companies}, db.Column{Name: "event", Type: db.Int, Values: ids},
+			rows, args = r.s.Engine().ValuesTable(2, db.Column{Name: "company", Type: db.Int, Values: companies}, db.Column{Name: "event", Type: db.Int, Values: ids},
 				db.Column{Name: "target", Type: db.Int, Values: targets}, db.Column{Name: "key", Type: db.UUID, Values: keys})
 			b.Exec(`INSERT INTO deliveries (company_id, id, endpoint_id, event_id, kind, state, attempts, round_start, due_at,
 					created_at, status_code, error_kind, requested_by)

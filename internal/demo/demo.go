@@ -170,7 +170,7 @@ func (w *World) moment(ctx context.Context, n int) error {
 		_, err := w.assign(ctx, person, w.rand.IntN(len(w.courses)), fmt.Sprintf("L-%06d", n), nil)
 		return err
 	}
-	page, err := w.learning.Assignments(ctx, w.caller, domain.AssignmentFilter{}, domain.Page{Number: 1, Limit: domain.MaxLimit})
+	page, err := w.learning.Assignments(ctx, w.caller, domain.AssignmentFilter{}, domain.PageRequest{Number: 1, Limit: domain.MaxLimit})
 	if err != nil || len(page.Items) == 0 {
 		return err
 	}

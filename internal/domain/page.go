@@ -8,8 +8,8 @@ const (
 	MaxLimit     = 500
 )
 
-// Page asks for one page of a list, by number or, when After is set, by cursor.
-type Page struct {
+// PageRequest asks for one page of a list, by number or, when After is set, by cursor.
+type PageRequest struct {
 	Number int
 	Limit  int
 	After  *Cursor
@@ -27,12 +27,12 @@ type Cursor struct {
 // AssignmentPage is a page of assignments; Watermark is set when the list was asked
 // for by update time.
 type AssignmentPage struct {
-	Slice[Assignment]
+	Page[Assignment]
 	Watermark *time.Time
 }
 
-// Slice is one page of a list: the items, the exact total, and whether more follows.
-type Slice[T any] struct {
+// Page is one page of a list: the items, the exact total, and whether more follows.
+type Page[T any] struct {
 	Items []T
 	Total int64
 	More  bool

@@ -129,20 +129,20 @@ func (t *TokenChange) Check() error {
 	return c.Err()
 }
 
-// Sealed is what is stored of a new token's secret.
-type Sealed struct {
+// TokenDigest is what is stored of a new token's secret.
+type TokenDigest struct {
 	Hash     [sha256.Size]byte
 	LastFour string
 }
 
-// SealToken gives what is stored of a token.
-func SealToken(token string) Sealed {
-	return Sealed{Hash: sha256.Sum256([]byte(token)), LastFour: token[len(token)-4:]}
+// DigestToken gives what is stored of a token.
+func DigestToken(token string) TokenDigest {
+	return TokenDigest{Hash: sha256.Sum256([]byte(token)), LastFour: token[len(token)-4:]}
 }
 
-// Looked is what a look for a token's hash found, and the version of all tokens
+// TokenLookup is what a look for a token's hash found, and the version of all tokens
 // that was read before it: what was found is at least as new.
-type Looked[T any] struct {
+type TokenLookup[T any] struct {
 	Version int64
 	Found   bool
 	Token   T

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/platformapi/oas"
-	"github.com/coursebridge/coursebridge/internal/wire"
 )
 
 const maxActivities = 1000
@@ -33,7 +33,7 @@ func (h *handler) ReportActivities(ctx context.Context, req oas.ReportActivities
 
 // activitiesOf reads the items one by one, so that a bad one harms no other.
 func activitiesOf(ctx context.Context, req oas.ReportActivitiesReq) ([]domain.ActivityItem, error) {
-	body, err := wire.ReadObject(ctx, req.Data)
+	body, err := httpapi.ReadObject(ctx, req.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func activitiesOf(ctx context.Context, req oas.ReportActivitiesReq) ([]domain.Ac
 	return items, nil
 }
 
-func activity(o *wire.Object) (domain.Activity, error) {
+func activity(o *httpapi.Object) (domain.Activity, error) {
 	a := domain.Activity{
 		ID:           o.String("id"),
 		AssignmentID: o.Int("assignmentId"),
@@ -71,6 +71,6 @@ func activityResult(ctx context.Context, index int, r domain.ActivityResult) oas
 	if r.Err == nil {
 		return oas.NewActivityDoneActivityResult(oas.ActivityDone{Index: index, Status: oas.AssignmentStatus(r.Status)})
 	}
-	code, message := wire.DescribeItem(wire.InfoFrom(ctx), r.Err)
+	code, message := httpapi.DescribeItem(httpapi.InfoFrom(ctx), r.Err)
 	return oas.NewActivityFailedActivityResult(oas.ActivityFailed{Index: index, Code: oas.ErrorCode(code), Message: message})
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/coursebridge/coursebridge/api"
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/platformapi/oas"
-	"github.com/coursebridge/coursebridge/internal/wire"
 )
 
 // prefix is the base address of the platform's side.
@@ -28,7 +28,7 @@ type Service interface {
 	PutCourse(ctx context.Context, by domain.Actor, c domain.Course) (id int64, status string, err error)
 	GrantCourse(ctx context.Context, by domain.Actor, courseExternalID string, companyID int64) (courseID int64, err error)
 	WithdrawCourse(ctx context.Context, by domain.Actor, courseExternalID string, companyID int64) (courseID int64, err error)
-	Companies(ctx context.Context, p domain.Page) (domain.Slice[domain.Company], error)
+	Companies(ctx context.Context, p domain.PageRequest) (domain.Page[domain.Company], error)
 }
 
 // handler implements the generated interfaces.
@@ -45,7 +45,7 @@ func New(svc Service) (http.Handler, error) {
 	h := &handler{svc: svc}
 	server, err := oas.NewServer(h, h,
 		oas.WithPathPrefix(prefix),
-		oas.WithNotFound(wire.NotFound),
+		oas.WithNotFound(httpapi.NotFound),
 		oas.WithMethodNotAllowed(notAllowed),
 		oas.WithErrorHandler(undecodable),
 	)
@@ -55,8 +55,8 @@ func New(svc Service) (http.Handler, error) {
 	return &router{
 		operations: server,
 		documents: map[string]http.Handler{
-			prefix + "/openapi.json": wire.Document("application/json; charset=utf-8", api.PlatformJSON()),
-			prefix + "/openapi.yaml": wire.Document("application/yaml", api.PlatformYAML()),
+			prefix + "/openapi.json": httpapi.Document("application/json; charset=utf-8", api.PlatformJSON()),
+			prefix + "/openapi.yaml": httpapi.Document("application/yaml", api.PlatformYAML()),
 		},
 	}, nil
 }
@@ -81,20 +81,20 @@ type router struct {
 var octets = []string{"application/octet-stream"}
 
 func (a *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	r = wire.WithInfo(w, r)
+	r = httpapi.WithInfo(w, r)
 	path := r.URL.Path
 	if normal, ok := uri.NormalizeEscapedPath(r.URL.RawPath); ok && normal != "" {
 		path = normal
 	}
 	if document, ok := a.documents[path]; ok {
-		wire.InfoFrom(r.Context()).Route = path
+		httpapi.InfoFrom(r.Context()).Route = path
 		document.ServeHTTP(w, r)
 		return
 	}
 	// The generated router takes an empty segment for an identifier, and would
 	// ask for a token before it finds out.
 	if strings.Contains(path, "//") || strings.HasSuffix(path, "/") {
-		wire.NotFound(w, r)
+		httpapi.NotFound(w, r)
 		return
 	}
 	r.Header["Content-Type"] = octets
@@ -102,5 +102,5 @@ func (a *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func notAllowed(w http.ResponseWriter, r *http.Request, allowed string) {
-	wire.NotAllowed(w, r, strings.Split(allowed, ",")...)
+	httpapi.NotAllowed(w, r, strings.Split(allowed, ",")...)
 }

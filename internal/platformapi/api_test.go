@@ -16,8 +16,8 @@ import (
 
 	"github.com/coursebridge/coursebridge/api"
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/platformapi"
-	"github.com/coursebridge/coursebridge/internal/wire"
 )
 
 // fake is a service that notes what it is asked and answers what it is told to.
@@ -26,7 +26,7 @@ type fake struct {
 	by        domain.Actor
 	err       error
 	status    string
-	companies domain.Slice[domain.Company]
+	companies domain.Page[domain.Company]
 	record    func([]domain.ActivityItem) []domain.ActivityResult
 }
 
@@ -62,7 +62,7 @@ func (f *fake) WithdrawCourse(_ context.Context, by domain.Actor, course string,
 	return 310, f.note(by, "withdraw", course, company)
 }
 
-func (f *fake) Companies(_ context.Context, p domain.Page) (domain.Slice[domain.Company], error) {
+func (f *fake) Companies(_ context.Context, p domain.PageRequest) (domain.Page[domain.Company], error) {
 	return f.companies, f.note(domain.Actor{}, p)
 }
 
@@ -241,13 +241,13 @@ func TestGrants(t *testing.T) {
 func TestCompanies(t *testing.T) {
 	t.Parallel()
 	then := time.Now()
-	f := &fake{companies: domain.Slice[domain.Company]{Total: 5, More: true, Items: []domain.Company{
+	f := &fake{companies: domain.Page[domain.Company]{Total: 5, More: true, Items: []domain.Company{
 		{ID: 12, Name: "Northwind", TimeZone: "Europe/Warsaw"}, {ID: 15, Name: "Harbour", TimeZone: "UTC", SuspendedAt: &then},
 	}}}
 	rec := ask(t, f, "platform", "GET", "/companies?page=2&limit=2", "")
 	success(t, rec, `{"items":[{"id":12,"name":"Northwind","timeZone":"Europe/Warsaw","suspended":false},`+
 		`{"id":15,"name":"Harbour","timeZone":"UTC","suspended":true}],"pagination":{"page":2,"limit":2,"total":5,"pages":3}}`)
-	if diff := cmp.Diff([]any{domain.Page{Number: 2, Limit: 2}}, f.asked); diff != "" {
+	if diff := cmp.Diff([]any{domain.PageRequest{Number: 2, Limit: 2}}, f.asked); diff != "" {
 		t.Error(diff)
 	}
 	failure(t, ask(t, f, "platform", "GET", "/companies?page=0&limit=501", ""), 400, "invalid_request", "page limit")
@@ -270,9 +270,9 @@ func TestRoutesAreToldToTheServer(t *testing.T) {
 		{"GET", "/openapi.json", "/openapi.json"},
 	} {
 		rec := httptest.NewRecorder()
-		r := wire.WithInfo(rec, httptest.NewRequest(c.method, "/platform/v1"+c.path, nil))
+		r := httpapi.WithInfo(rec, httptest.NewRequest(c.method, "/platform/v1"+c.path, nil))
 		h.ServeHTTP(rec, r)
-		if got := wire.InfoFrom(r.Context()).Route; got != "/platform/v1"+c.route {
+		if got := httpapi.InfoFrom(r.Context()).Route; got != "/platform/v1"+c.route {
 			t.Errorf("%s %s: route %q", c.method, c.path, got)
 		}
 	}

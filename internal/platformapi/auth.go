@@ -9,8 +9,8 @@ import (
 	"github.com/ogen-go/ogen/openapi"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/platformapi/oas"
-	"github.com/coursebridge/coursebridge/internal/wire"
 )
 
 var errUnauthorized = domain.Errorf(domain.CodeUnauthorized, "A valid platform token is required. Send it as \"Authorization: Bearer <PLATFORM_TOKEN>\".")
@@ -23,7 +23,7 @@ func actorFrom(ctx context.Context) domain.Actor { return ctx.Value(actorKey{}).
 
 // HandlePlatformToken lets a request through to its operation.
 func (h *handler) HandlePlatformToken(ctx context.Context, op oas.OperationName, t oas.PlatformToken) (context.Context, error) {
-	info := wire.InfoFrom(ctx)
+	info := httpapi.InfoFrom(ctx)
 	info.Route = routes[op]
 	token, err := h.svc.AuthenticatePlatform(ctx, t.Token)
 	switch {
@@ -33,7 +33,7 @@ func (h *handler) HandlePlatformToken(ctx context.Context, op oas.OperationName,
 		return nil, err
 	}
 	info.SetCaller(0, token.ID)
-	if err := wire.CheckQuery(info.RawQuery); err != nil {
+	if err := httpapi.CheckQuery(info.RawQuery); err != nil {
 		return nil, err
 	}
 	return context.WithValue(ctx, actorKey{}, domain.Actor{
@@ -44,7 +44,7 @@ func (h *handler) HandlePlatformToken(ctx context.Context, op oas.OperationName,
 
 // NewError turns what the checks and the operations give into the error answer.
 func (h *handler) NewError(ctx context.Context, err error) *oas.FailureStatusCodeWithHeaders {
-	info := wire.InfoFrom(ctx)
+	info := httpapi.InfoFrom(ctx)
 	var security *ogenerrors.SecurityError
 	if errors.As(err, &security) {
 		info.Route = routes[security.OperationName()]
@@ -52,7 +52,7 @@ func (h *handler) NewError(ctx context.Context, err error) *oas.FailureStatusCod
 			err = errUnauthorized // there was no token at all
 		}
 	}
-	f := wire.Describe(info, err)
+	f := httpapi.Describe(info, err)
 	out := &oas.FailureStatusCodeWithHeaders{
 		StatusCode: f.Status,
 		Response:   oas.Error{Message: f.Message, Code: oas.ErrorCode(f.Code)},
@@ -64,7 +64,7 @@ func (h *handler) NewError(ctx context.Context, err error) *oas.FailureStatusCod
 		out.RetryAfter = oas.NewOptInt(f.RetryAfter)
 	}
 	if f.Status == http.StatusUnauthorized {
-		out.WWWAuthenticate = oas.NewOptString(wire.Challenge)
+		out.WWWAuthenticate = oas.NewOptString(httpapi.Challenge)
 	}
 	return out
 }
@@ -75,10 +75,10 @@ func undecodable(_ context.Context, w http.ResponseWriter, r *http.Request, err 
 	var param *ogenerrors.DecodeParamError
 	if errors.As(err, &param) {
 		if param.In == openapi.LocationPath {
-			err = wire.ErrNoPath
+			err = httpapi.ErrNoPath
 		} else {
 			err = domain.Invalid(domain.FieldError{Field: param.Name, Message: "must be given only once"})
 		}
 	}
-	wire.WriteError(w, r, err)
+	httpapi.WriteError(w, r, err)
 }

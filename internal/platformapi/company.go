@@ -3,18 +3,18 @@ package platformapi
 import (
 	"context"
 
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/platformapi/oas"
-	"github.com/coursebridge/coursebridge/internal/wire"
 )
 
 // ListCompanies gives one page of all companies.
 func (h *handler) ListCompanies(ctx context.Context, p oas.ListCompaniesParams) (*oas.CompanyListResponse, error) {
-	var q wire.Query
+	var q httpapi.Query
 	paging := q.Page(p.Page, p.Limit)
 	if err := q.Err(); err != nil {
 		return nil, err
 	}
-	found, err := h.svc.Companies(ctx, paging.Page)
+	found, err := h.svc.Companies(ctx, paging.PageRequest)
 	if err != nil {
 		return nil, err
 	}

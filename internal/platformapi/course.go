@@ -4,13 +4,13 @@ import (
 	"context"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/platformapi/oas"
-	"github.com/coursebridge/coursebridge/internal/wire"
 )
 
 // PutCourse makes a course be as the body says.
 func (h *handler) PutCourse(ctx context.Context, req oas.PutCourseReq, p oas.PutCourseParams) (*oas.CourseResponse, error) {
-	var q wire.Query
+	var q httpapi.Query
 	externalID := q.PathIdentifier("externalId", p.ExternalID)
 	if err := q.Err(); err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func (h *handler) PutCourse(ctx context.Context, req oas.PutCourseReq, p oas.Put
 
 // courseOf reads a whole course: what is absent has its default.
 func courseOf(ctx context.Context, req oas.PutCourseReq) (domain.Course, error) {
-	o, err := wire.ReadObject(ctx, req.Data)
+	o, err := httpapi.ReadObject(ctx, req.Data)
 	if err != nil {
 		return domain.Course{}, err
 	}
@@ -64,7 +64,7 @@ func (h *handler) grant(
 	ctx context.Context, course, company string, granted bool,
 	act func(context.Context, domain.Actor, string, int64) (int64, error),
 ) (*oas.GrantResponse, error) {
-	var q wire.Query
+	var q httpapi.Query
 	externalID, companyID := q.PathIdentifier("externalId", course), q.PathID("companyId", company)
 	if err := q.Err(); err != nil {
 		return nil, err

@@ -9,8 +9,8 @@ import (
 
 	"github.com/coursebridge/coursebridge/api"
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/publicapi/oas"
-	"github.com/coursebridge/coursebridge/internal/wire"
 )
 
 // prefix is the base address of the API.
@@ -24,7 +24,7 @@ type Service interface {
 	Authenticate(ctx context.Context, bearer string, from netip.Addr) (domain.Token, error)
 
 	Provision(ctx context.Context, c domain.Caller, in domain.Provision) (domain.Employee, domain.ProvisionStatus, error)
-	Employees(ctx context.Context, c domain.Caller, f domain.EmployeeFilter, p domain.Page) (domain.Slice[domain.Employee], error)
+	Employees(ctx context.Context, c domain.Caller, f domain.EmployeeFilter, p domain.PageRequest) (domain.Page[domain.Employee], error)
 	Employee(ctx context.Context, c domain.Caller, externalID string) (domain.Employee, []domain.Assignment, error)
 	PatchEmployee(ctx context.Context, c domain.Caller, externalID string, p domain.EmployeePatch) (domain.EmployeePatched, error)
 	DeleteEmployee(ctx context.Context, c domain.Caller, externalID string) error
@@ -35,7 +35,7 @@ type Service interface {
 	// AssignMany gives one result per item, in the order of the items; an item
 	// that carries an error gets it back as its result.
 	AssignMany(ctx context.Context, c domain.Caller, items []domain.BulkItem) ([]domain.BulkResult, error)
-	Assignments(ctx context.Context, c domain.Caller, f domain.AssignmentFilter, p domain.Page) (domain.AssignmentPage, error)
+	Assignments(ctx context.Context, c domain.Caller, f domain.AssignmentFilter, p domain.PageRequest) (domain.AssignmentPage, error)
 	Assignment(ctx context.Context, c domain.Caller, id int64) (domain.Assignment, error)
 	AssignmentByExternalID(ctx context.Context, c domain.Caller, externalID string) (domain.Assignment, error)
 	Revoke(ctx context.Context, c domain.Caller, id int64) error
@@ -85,8 +85,8 @@ func New(svc Service, reports oas.RawHandler, opts Options) (http.Handler, error
 		handler:    h,
 		operations: server,
 		documents: map[string]http.Handler{
-			prefix + "/openapi.json": wire.Document("application/json; charset=utf-8", api.PublicJSON()),
-			prefix + "/openapi.yaml": wire.Document("application/yaml", api.PublicYAML()),
+			prefix + "/openapi.json": httpapi.Document("application/json; charset=utf-8", api.PublicJSON()),
+			prefix + "/openapi.yaml": httpapi.Document("application/yaml", api.PublicYAML()),
 		},
 	}, nil
 }

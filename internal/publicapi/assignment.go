@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/publicapi/oas"
-	"github.com/coursebridge/coursebridge/internal/wire"
 )
 
 // CreateAssignment assigns a course.
 func (h *handler) CreateAssignment(ctx context.Context, req oas.CreateAssignmentReq) (*oas.AssignmentCreatedResponse, error) {
-	o, err := wire.ReadObject(ctx, req.Data)
+	o, err := httpapi.ReadObject(ctx, req.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (h *handler) CreateAssignment(ctx context.Context, req oas.CreateAssignment
 }
 
 // newAssignment reads an assignment input item, alone or in a bulk.
-func newAssignment(o *wire.Object) (domain.NewAssignment, error) {
+func newAssignment(o *httpapi.Object) (domain.NewAssignment, error) {
 	in := domain.NewAssignment{
 		EmployeeExternalID: o.String("employeeExternalId"),
 		CourseID:           o.Int("courseId"),
@@ -47,17 +47,17 @@ func newAssignment(o *wire.Object) (domain.NewAssignment, error) {
 
 // ListAssignments gives one page of the company's assignments.
 func (h *handler) ListAssignments(ctx context.Context, p oas.ListAssignmentsParams) (*oas.AssignmentListResponseHeaders, error) {
-	var q wire.Query
+	var q httpapi.Query
 	filter := assignmentFilter(&q, p.EmployeeExternalID, p.Status, p.CourseID, p.UpdatedSince)
-	list := wire.Assignments
+	list := httpapi.Assignments
 	if p.UpdatedSince.IsSet() {
-		list = wire.Changes
+		list = httpapi.Changes
 	}
 	paging := q.Walk(list, p.Page, p.Limit, p.After)
 	if err := q.Err(); err != nil {
 		return nil, err
 	}
-	found, err := h.svc.Assignments(ctx, callerFrom(ctx), filter, paging.Page)
+	found, err := h.svc.Assignments(ctx, callerFrom(ctx), filter, paging.PageRequest)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (h *handler) ListAssignments(ctx context.Context, p oas.ListAssignmentsPara
 	}
 	if n := len(found.Items); found.More && n > 0 {
 		last := domain.Cursor{ID: found.Items[n-1].ID}
-		if list == wire.Changes {
+		if list == httpapi.Changes {
 			last.At = found.Items[n-1].UpdatedAt.UnixMilli()
 		}
 		if mark != nil {
@@ -84,7 +84,7 @@ func (h *handler) ListAssignments(ctx context.Context, p oas.ListAssignmentsPara
 }
 
 // assignmentFilter reads the filters that assignments are listed and reported by.
-func assignmentFilter(q *wire.Query, employee, status, course, since oas.OptString) domain.AssignmentFilter {
+func assignmentFilter(q *httpapi.Query, employee, status, course, since oas.OptString) domain.AssignmentFilter {
 	return domain.AssignmentFilter{
 		EmployeeExternalID: q.Identifier("employeeExternalId", employee),
 		Status:             q.Status("status", status),
@@ -108,7 +108,7 @@ func filterValues(f domain.AssignmentFilter) url.Values {
 
 // watermark is that of the walk's first page: changes made while the walk went
 // on may have been passed by, so a later page's would miss them.
-func watermark(p wire.Paging, found domain.AssignmentPage) *time.Time {
+func watermark(p httpapi.Paging, found domain.AssignmentPage) *time.Time {
 	if found.Watermark != nil && p.After != nil && p.After.Watermark != 0 {
 		first := time.UnixMilli(p.After.Watermark)
 		return &first

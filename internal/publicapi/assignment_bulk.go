@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/publicapi/oas"
-	"github.com/coursebridge/coursebridge/internal/wire"
 )
 
 const maxBulk = 500
@@ -33,7 +33,7 @@ func (h *handler) CreateAssignmentsBulk(ctx context.Context, req oas.CreateAssig
 
 // bulkOf reads the items one by one, so that a bad one harms no other.
 func bulkOf(ctx context.Context, req oas.CreateAssignmentsBulkReq) ([]domain.BulkItem, error) {
-	body, err := wire.ReadObject(ctx, req.Data)
+	body, err := httpapi.ReadObject(ctx, req.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func bulkResult(ctx context.Context, index int, r domain.BulkResult) oas.BulkRes
 			Index: index, AssignmentID: r.Assignment.ID, Status: oas.AssignmentStatus(r.Assignment.Status),
 		})
 	}
-	code, message := wire.DescribeItem(wire.InfoFrom(ctx), r.Err)
+	code, message := httpapi.DescribeItem(httpapi.InfoFrom(ctx), r.Err)
 	return oas.NewBulkFailedBulkResult(oas.BulkFailed{
 		Index: index, Status: oas.BulkFailedStatusError, Code: oas.ErrorCode(code), Message: message,
 	})

@@ -212,12 +212,12 @@ func TestListAssignments(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
 	h := newAPI(t, f, publicapi.Options{})
-	f.list = domain.AssignmentPage{Slice: domain.Slice[domain.Assignment]{Items: []domain.Assignment{passed, fresh}, Total: 101}}
+	f.list = domain.AssignmentPage{Page: domain.Page[domain.Assignment]{Items: []domain.Assignment{passed, fresh}, Total: 101}}
 	rec := ask(h, allToken, "GET", "/assignments?status=needs_retry&courseId=310&employeeExternalId=a%26b&page=3", "")
 	body(t, rec, `{"items":[`+passedJSON+`,`+freshJSON+`],"pagination":{"page":3,"limit":50,"total":101,"pages":3}}`)
 	want := []any{
 		domain.AssignmentFilter{EmployeeExternalID: "a&b", Status: domain.StatusNeedsRetry, CourseID: 310},
-		domain.Page{Number: 3, Limit: 50},
+		domain.PageRequest{Number: 3, Limit: 50},
 	}
 	if diff := cmp.Diff(want, f.asked); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -231,12 +231,12 @@ func TestListAssignments(t *testing.T) {
 func TestChangesAreWalkedByTimeAndID(t *testing.T) {
 	t.Parallel()
 	f := &fake{list: domain.AssignmentPage{
-		Slice: domain.Slice[domain.Assignment]{Items: []domain.Assignment{passed}, Total: 9, More: true}, Watermark: at(-2),
+		Page: domain.Page[domain.Assignment]{Items: []domain.Assignment{passed}, Total: 9, More: true}, Watermark: at(-2),
 	}}
 	h := newAPI(t, f, publicapi.Options{})
 	rec := ask(h, allToken, "GET", "/assignments?updatedSince=2026-11-14T12:30:00+03:00&limit=1", "")
 	filter := domain.AssignmentFilter{UpdatedSince: at(0)}
-	if diff := cmp.Diff([]any{filter, domain.Page{Number: 1, Limit: 1}}, f.asked); diff != "" {
+	if diff := cmp.Diff([]any{filter, domain.PageRequest{Number: 1, Limit: 1}}, f.asked); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	const first = "2026-11-14T07:30:00+00:00"
@@ -246,7 +246,7 @@ func TestChangesAreWalkedByTimeAndID(t *testing.T) {
 	f.list.Watermark = at(-1)
 	rec = ask(h, allToken, "GET", next(t, rec), "")
 	cursor := &domain.Cursor{ID: passed.ID, At: passed.UpdatedAt.UnixMilli(), Watermark: at(-2).UnixMilli(), Page: 1}
-	if diff := cmp.Diff([]any{filter, domain.Page{Number: 2, Limit: 1, After: cursor}}, f.asked); diff != "" {
+	if diff := cmp.Diff([]any{filter, domain.PageRequest{Number: 2, Limit: 1, After: cursor}}, f.asked); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if got := rec.Header().Get("X-Sync-Watermark"); got != first {

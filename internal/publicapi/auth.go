@@ -5,15 +5,15 @@ import (
 	"net/http"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/publicapi/oas"
-	"github.com/coursebridge/coursebridge/internal/wire"
 )
 
 // call is the context of an authenticated request.
 type call struct {
 	context.Context
 	token domain.Token
-	info  *wire.Info
+	info  *httpapi.Info
 }
 
 type callKey struct{}
@@ -47,7 +47,7 @@ func tokenFrom(ctx context.Context) domain.Token { return ctx.Value(callKey{}).(
 // A request is counted even if its scope is refused, or a wrong token could be
 // tried without end.
 func (h *handler) HandleBearerAuth(ctx context.Context, op oas.OperationName, t oas.BearerAuth) (context.Context, error) {
-	info := wire.InfoFrom(ctx)
+	info := httpapi.InfoFrom(ctx)
 	info.Route = routes[op]
 	token, err := h.svc.Authenticate(ctx, t.Token, info.Address)
 	if err != nil {
@@ -56,7 +56,7 @@ func (h *handler) HandleBearerAuth(ctx context.Context, op oas.OperationName, t 
 	info.SetCaller(token.CompanyID, token.ID)
 	var limited error
 	if h.limiter != nil {
-		limited = h.limiter.Admit(info.Answer, token.CompanyID, token.ID)
+		limited = h.limiter.Admit(info.ResponseHeader, token.CompanyID, token.ID)
 	}
 	if err := scoped(token, t.Roles); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (h *handler) HandleBearerAuth(ctx context.Context, op oas.OperationName, t 
 	if limited != nil {
 		return nil, limited
 	}
-	if err := wire.CheckQuery(info.RawQuery); err != nil {
+	if err := httpapi.CheckQuery(info.RawQuery); err != nil {
 		return nil, err
 	}
 	return &call{Context: ctx, token: token, info: info}, nil

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/publicapi"
-	"github.com/coursebridge/coursebridge/internal/wire"
 )
 
 // strict refuses every token's request but says where it stands.
@@ -18,7 +18,7 @@ type strict struct{}
 
 func (strict) Admit(answer http.Header, _, _ int64) error {
 	answer.Set("RateLimit-Remaining", "0")
-	return wire.RetryAfter(domain.Errorf(domain.CodeRateLimited, "Slow down."), 3e9)
+	return httpapi.RetryAfter(domain.Errorf(domain.CodeRateLimited, "Slow down."), 3e9)
 }
 
 func (strict) Full(answer http.Header) { answer.Set("RateLimit-Remaining", "100") }

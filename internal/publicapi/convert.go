@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/publicapi/oas"
-	"github.com/coursebridge/coursebridge/internal/wire"
 )
 
 // answer joins a way to find an assignment with a way to show it.
@@ -42,18 +42,18 @@ func (h *handler) byExternalID(ctx context.Context, text string) (domain.Assignm
 }
 
 func pathID(text string) (int64, error) {
-	var q wire.Query
+	var q httpapi.Query
 	id := q.PathID("id", text)
 	return id, q.Err()
 }
 
 func pathIdentifier(text string) (string, error) {
-	var q wire.Query
+	var q httpapi.Query
 	externalID := q.PathIdentifier("externalId", text)
 	return externalID, q.Err()
 }
 
-func pagination(p wire.Paging, total int64) oas.Pagination {
+func pagination(p httpapi.Paging, total int64) oas.Pagination {
 	return oas.Pagination{Page: p.Shown, Limit: p.Limit, Total: total, Pages: p.Pages(total)}
 }
 

@@ -5,8 +5,8 @@ import (
 	"net/url"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/publicapi/oas"
-	"github.com/coursebridge/coursebridge/internal/wire"
 )
 
 // ProvisionEmployee creates or links an employee.
@@ -25,7 +25,7 @@ func (h *handler) ProvisionEmployee(ctx context.Context, req oas.ProvisionEmploy
 }
 
 func provisionOf(ctx context.Context, req oas.ProvisionEmployeeReq) (in domain.Provision, err error) {
-	o, err := wire.ReadObject(ctx, req.Data)
+	o, err := httpapi.ReadObject(ctx, req.Data)
 	if err != nil {
 		return in, err
 	}
@@ -35,8 +35,8 @@ func provisionOf(ctx context.Context, req oas.ProvisionEmployeeReq) (in domain.P
 
 // ListEmployees gives one page of the company's employees.
 func (h *handler) ListEmployees(ctx context.Context, p oas.ListEmployeesParams) (*oas.EmployeeListResponseHeaders, error) {
-	var q wire.Query
-	paging := q.Walk(wire.Employees, p.Page, p.Limit, p.After)
+	var q httpapi.Query
+	paging := q.Walk(httpapi.Employees, p.Page, p.Limit, p.After)
 	filter := domain.EmployeeFilter{
 		ExternalID: q.Identifier("externalId", p.ExternalID),
 		Email:      q.Email("email", p.Email),
@@ -45,7 +45,7 @@ func (h *handler) ListEmployees(ctx context.Context, p oas.ListEmployeesParams) 
 	if err := q.Err(); err != nil {
 		return nil, err
 	}
-	found, err := h.svc.Employees(ctx, callerFrom(ctx), filter, paging.Page)
+	found, err := h.svc.Employees(ctx, callerFrom(ctx), filter, paging.PageRequest)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (h *handler) UpdateEmployee(ctx context.Context, req oas.UpdateEmployeeReq,
 }
 
 func patchOf(ctx context.Context, req oas.UpdateEmployeeReq) (patch domain.EmployeePatch, err error) {
-	o, err := wire.ReadOptionalObject(ctx, req.Data)
+	o, err := httpapi.ReadOptionalObject(ctx, req.Data)
 	if err != nil {
 		return patch, err
 	}

@@ -193,7 +193,7 @@ func TestListEmployees(t *testing.T) {
 	h := newAPI(t, f, publicapi.Options{})
 	rec := ask(h, allToken, "GET", "/employees", "")
 	body(t, rec, `{"items":[],"pagination":{"page":1,"limit":50,"total":0,"pages":0}}`)
-	if diff := cmp.Diff([]any{domain.EmployeeFilter{}, domain.Page{Number: 1, Limit: 50}}, f.asked); diff != "" || rec.Header().Get("Link") != "" {
+	if diff := cmp.Diff([]any{domain.EmployeeFilter{}, domain.PageRequest{Number: 1, Limit: 50}}, f.asked); diff != "" || rec.Header().Get("Link") != "" {
 		t.Errorf("link %q, -want +got:\n%s", rec.Header().Get("Link"), diff)
 	}
 	rec = ask(h, allToken, "GET", "/employees?page=9223372036854775807&limit=500", "")
@@ -203,7 +203,7 @@ func TestListEmployees(t *testing.T) {
 // Following the links must lead on, with the filters kept.
 func TestEmployeeLinks(t *testing.T) {
 	t.Parallel()
-	f := &fake{employees: domain.Slice[domain.Employee]{Items: []domain.Employee{anna}, Total: 3, More: true}}
+	f := &fake{employees: domain.Page[domain.Employee]{Items: []domain.Employee{anna}, Total: 3, More: true}}
 	h := newAPI(t, f, publicapi.Options{})
 	rec := ask(h, allToken, "GET", "/employees?limit=1&tag=night+shift&email=A%2Bb%40c.d&externalId=a%2Fb", "")
 	body(t, rec, `{"items":[`+annaJSON+`],"pagination":{"page":1,"limit":1,"total":3,"pages":3}}`)
@@ -211,7 +211,7 @@ func TestEmployeeLinks(t *testing.T) {
 	for page := 2; page < 4; page++ {
 		f.employees.More = page < 3
 		rec = ask(h, allToken, "GET", next(t, rec), "")
-		want := domain.Page{Number: page, Limit: 1, After: &domain.Cursor{ID: anna.ID, Page: page - 1}}
+		want := domain.PageRequest{Number: page, Limit: 1, After: &domain.Cursor{ID: anna.ID, Page: page - 1}}
 		if diff := cmp.Diff([]any{filter, want}, f.asked); diff != "" {
 			t.Errorf("page %d: -want +got:\n%s", page, diff)
 		}

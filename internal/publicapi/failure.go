@@ -9,13 +9,13 @@ import (
 	"github.com/ogen-go/ogen/openapi"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/publicapi/oas"
-	"github.com/coursebridge/coursebridge/internal/wire"
 )
 
 // NewError turns what the checks and the operations give into the error answer.
 func (h *handler) NewError(ctx context.Context, err error) *oas.FailureStatusCodeWithHeaders {
-	info := wire.InfoFrom(ctx)
+	info := httpapi.InfoFrom(ctx)
 	var security *ogenerrors.SecurityError
 	if errors.As(err, &security) {
 		info.Route = routes[security.OperationName()]
@@ -24,9 +24,9 @@ func (h *handler) NewError(ctx context.Context, err error) *oas.FailureStatusCod
 		}
 	}
 	if info.TokenID == 0 {
-		h.uncounted(info.Answer)
+		h.uncounted(info.ResponseHeader)
 	}
-	f := wire.Describe(info, err)
+	f := httpapi.Describe(info, err)
 	out := &oas.FailureStatusCodeWithHeaders{
 		StatusCode: f.Status,
 		Response:   oas.Error{Message: f.Message, Code: oas.ErrorCode(f.Code)},
@@ -38,7 +38,7 @@ func (h *handler) NewError(ctx context.Context, err error) *oas.FailureStatusCod
 		out.RetryAfter = oas.NewOptInt(f.RetryAfter)
 	}
 	if f.Status == http.StatusUnauthorized {
-		out.WWWAuthenticate = oas.NewOptString(wire.Challenge)
+		out.WWWAuthenticate = oas.NewOptString(httpapi.Challenge)
 	}
 	return out
 }
@@ -49,10 +49,10 @@ func undecodable(_ context.Context, w http.ResponseWriter, r *http.Request, err 
 	var param *ogenerrors.DecodeParamError
 	if errors.As(err, &param) {
 		if param.In == openapi.LocationPath {
-			err = wire.ErrNoPath
+			err = httpapi.ErrNoPath
 		} else {
 			err = domain.Invalid(domain.FieldError{Field: param.Name, Message: "must be given only once"})
 		}
 	}
-	wire.WriteError(w, r, err)
+	httpapi.WriteError(w, r, err)
 }

@@ -29,7 +29,7 @@ type fake struct {
 	employee  domain.Employee
 	provision domain.ProvisionStatus
 	patched   domain.EmployeePatched
-	employees domain.Slice[domain.Employee]
+	employees domain.Page[domain.Employee]
 	courses   []domain.Course
 	given     domain.Assignment
 	list      domain.AssignmentPage
@@ -81,7 +81,7 @@ func (f *fake) Provision(ctx context.Context, c domain.Caller, in domain.Provisi
 	return f.employee, f.provision, f.note(ctx, c, in)
 }
 
-func (f *fake) Employees(ctx context.Context, c domain.Caller, filter domain.EmployeeFilter, p domain.Page) (domain.Slice[domain.Employee], error) {
+func (f *fake) Employees(ctx context.Context, c domain.Caller, filter domain.EmployeeFilter, p domain.PageRequest) (domain.Page[domain.Employee], error) {
 	return f.employees, f.note(ctx, c, filter, p)
 }
 
@@ -110,7 +110,7 @@ func (f *fake) AssignMany(ctx context.Context, c domain.Caller, items []domain.B
 	return f.bulk(items), err
 }
 
-func (f *fake) Assignments(ctx context.Context, c domain.Caller, filter domain.AssignmentFilter, p domain.Page) (domain.AssignmentPage, error) {
+func (f *fake) Assignments(ctx context.Context, c domain.Caller, filter domain.AssignmentFilter, p domain.PageRequest) (domain.AssignmentPage, error) {
 	return f.list, f.note(ctx, c, filter, p)
 }
 

@@ -133,7 +133,7 @@ func line(a domain.Assignment, now time.Time) []string {
 func (d *desk) list(t *testing.T, f domain.AssignmentFilter) (all [][]string) {
 	t.Helper()
 	for page := 1; ; page++ {
-		got, err := d.store.Assignments(t.Context(), d.company, f, domain.Page{Number: page, Limit: domain.MaxLimit})
+		got, err := d.store.Assignments(t.Context(), d.company, f, domain.PageRequest{Number: page, Limit: domain.MaxLimit})
 		if err != nil {
 			t.Fatal(err)
 		}

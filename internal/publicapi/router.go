@@ -7,8 +7,8 @@ import (
 
 	"github.com/ogen-go/ogen/uri"
 
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/publicapi/oas"
-	"github.com/coursebridge/coursebridge/internal/wire"
 )
 
 // routes are the patterns by which operations appear in the log and the metrics.
@@ -56,10 +56,10 @@ type router struct {
 var octets = []string{"application/octet-stream"}
 
 func (a *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	r = wire.WithInfo(w, r)
+	r = httpapi.WithInfo(w, r)
 	path := escaped(r.URL)
 	if document, ok := a.documents[path]; ok {
-		wire.InfoFrom(r.Context()).Route = path
+		httpapi.InfoFrom(r.Context()).Route = path
 		a.handler.uncounted(w.Header())
 		document.ServeHTTP(w, r)
 		return
@@ -94,7 +94,7 @@ func escaped(u *url.URL) string {
 
 func (h *handler) notFound(w http.ResponseWriter, r *http.Request) {
 	h.uncounted(w.Header())
-	wire.NotFound(w, r)
+	httpapi.NotFound(w, r)
 }
 
 func (h *handler) notAllowed(w http.ResponseWriter, r *http.Request, allowed string) {
@@ -103,5 +103,5 @@ func (h *handler) notAllowed(w http.ResponseWriter, r *http.Request, allowed str
 	if escaped(r.URL) == provisionPath {
 		methods = append(methods, http.MethodPost)
 	}
-	wire.NotAllowed(w, r, methods...)
+	httpapi.NotAllowed(w, r, methods...)
 }

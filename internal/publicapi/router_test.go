@@ -14,8 +14,8 @@ import (
 
 	"github.com/coursebridge/coursebridge/api"
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/publicapi"
-	"github.com/coursebridge/coursebridge/internal/wire"
 )
 
 func withHeader(h http.Handler, name, value string) *httptest.ResponseRecorder {
@@ -137,11 +137,11 @@ func TestProvisioningIsReachedByEverySpelling(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/employees/provision", "/employees/%70rovision", "/employees/provision?x=1"} {
 		f := &fake{provision: domain.ProvisionCreated}
-		var info *wire.Info
+		var info *httpapi.Info
 		h := newAPI(t, f, publicapi.Options{})
 		outer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			r = wire.WithInfo(w, r)
-			info = wire.InfoFrom(r.Context())
+			r = httpapi.WithInfo(w, r)
+			info = httpapi.InfoFrom(r.Context())
 			h.ServeHTTP(w, r)
 		})
 		rec := ask(outer, allToken, "POST", path, `{"externalId":"a","email":"a@b.c","name":"A"}`)
@@ -171,9 +171,9 @@ func TestRoutesAreToldToTheServer(t *testing.T) {
 			seen++
 			rec := httptest.NewRecorder()
 			target := "/api/v1" + strings.NewReplacer("{externalId}", "x", "{id}", "7").Replace(path)
-			r := wire.WithInfo(rec, httptest.NewRequest(strings.ToUpper(method), target, nil))
+			r := httpapi.WithInfo(rec, httptest.NewRequest(strings.ToUpper(method), target, nil))
 			h.ServeHTTP(rec, r)
-			info := wire.InfoFrom(r.Context())
+			info := httpapi.InfoFrom(r.Context())
 			if rec.Code != 401 || info.Route != "/api/v1"+path || info.Code != domain.CodeUnauthorized {
 				t.Errorf("%s %s: %d, route %q", method, path, rec.Code, info.Route)
 			}
@@ -209,7 +209,7 @@ func TestQueryStrings(t *testing.T) {
 	}
 	f := &fake{}
 	rec := ask(newAPI(t, f, publicapi.Options{}), allToken, "GET", "/assignments?unknown=1&unknown=2&limit=5", "")
-	want := []any{domain.AssignmentFilter{}, domain.Page{Number: 1, Limit: 5}}
+	want := []any{domain.AssignmentFilter{}, domain.PageRequest{Number: 1, Limit: 5}}
 	if diff := cmp.Diff(want, f.asked); rec.Code != 200 || diff != "" {
 		t.Errorf("%d %s", rec.Code, diff)
 	}

@@ -10,7 +10,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/coursebridge/coursebridge/internal/wire"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
 // handler is the way of every request. The steps are one function rather than a
@@ -25,7 +25,7 @@ type handler struct {
 
 // request is all that a request needs from the server, in one allocation.
 type request struct {
-	wire.Context
+	httpapi.Context
 	writer
 	body sent
 }
@@ -66,7 +66,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(h.proxies) > 0 {
 		q.Info.Address = client(q.Info.Address, r.Header["X-Forwarded-For"], h.proxies)
 	}
-	harden(q.Info.Answer, mount.API)
+	harden(q.Info.ResponseHeader, mount.API)
 	r = r.WithContext(&q.Context)
 	if r.Body != nil && r.Body != http.NoBody {
 		// In this copy of the request only: net/http looks at the body of its own
@@ -119,7 +119,7 @@ func (h *handler) caught(q *request, r *http.Request, panicked any, broken bool)
 	h.log.LogAttrs(r.Context(), slog.LevelError, "a handler panicked",
 		slog.String("request_id", q.Info.RequestID), slog.Any("panic", panicked), slog.String("stack", string(debug.Stack())))
 	if !broken {
-		wire.WriteError(&q.writer, r, q.Info.Err)
+		httpapi.WriteError(&q.writer, r, q.Info.Err)
 	}
 }
 

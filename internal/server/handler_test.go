@@ -17,7 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
-	"github.com/coursebridge/coursebridge/internal/wire"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
 // lines collects what is logged.
@@ -160,11 +160,11 @@ func TestAccessLog(t *testing.T) {
 	t.Parallel()
 	var log lines
 	h := chain(t, &log, Mount{Prefix: "/api", API: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		info := wire.InfoFrom(r.Context())
+		info := httpapi.InfoFrom(r.Context())
 		info.Route = "/api/employees/{externalId}"
 		info.SetCaller(12, 7)
 		_, _ = io.Copy(io.Discard, r.Body)
-		wire.WriteError(w, r, domain.ErrEmployeeNotFound)
+		httpapi.WriteError(w, r, domain.ErrEmployeeNotFound)
 	})})
 	r := httptest.NewRequest(http.MethodPatch, "/api/employees/anna-secret?email=anna%40secret", strings.NewReader(`{"name":"secret"}`))
 	r.Header.Set("Authorization", "Bearer secret")
@@ -193,7 +193,7 @@ func TestLogLevels(t *testing.T) {
 	t.Parallel()
 	var log lines
 	h := chain(t, &log, Mount{Prefix: "/broken", Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		wire.WriteError(w, r, errors.New("disk 7 is gone"))
+		httpapi.WriteError(w, r, errors.New("disk 7 is gone"))
 	})})
 	get(h, "/healthz")
 	rec := get(h, "/broken")
@@ -248,7 +248,7 @@ func TestMetrics(t *testing.T) {
 	var h http.Handler
 	var during string
 	h = chain(t, io.Discard, Mount{Prefix: "/api", Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		wire.InfoFrom(r.Context()).Route = "/api/{x}"
+		httpapi.InfoFrom(r.Context()).Route = "/api/{x}"
 		during = get(h, "/metrics").Body.String()
 		w.WriteHeader(http.StatusTeapot)
 	})})
@@ -277,7 +277,7 @@ func TestBodyLimit(t *testing.T) {
 	echo := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n, err := io.Copy(io.Discard, r.Body)
 		if err != nil {
-			wire.WriteError(w, r, err)
+			httpapi.WriteError(w, r, err)
 			return
 		}
 		_, _ = w.Write([]byte{byte('0' + n%10)})
@@ -321,7 +321,7 @@ func TestClientBehindProxies(t *testing.T) {
 	s, err := New(Options{
 		Log: logger(io.Discard), Registry: prometheus.NewRegistry(), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 		Mounts: []Mount{{Prefix: "/api", Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			seen = wire.InfoFrom(r.Context()).Remote()
+			seen = httpapi.InfoFrom(r.Context()).Remote()
 		})}},
 	})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
-	"github.com/coursebridge/coursebridge/internal/wire"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
 // sweepEvery is how often tokens that have their full burst again are forgotten:
@@ -80,7 +80,7 @@ func (l *Limiter) Admit(answer http.Header, companyID, tokenID int64) error {
 		unit = "second"
 	}
 	err := domain.Errorf(domain.CodeRateLimited, "The token's rate limit is used up. Try again in %.0f %s.", wait, unit)
-	return wire.RetryAfter(err, time.Duration(wait)*time.Second)
+	return httpapi.RetryAfter(err, time.Duration(wait)*time.Second)
 }
 
 // until is how many seconds it takes to come from so many requests left to so many.

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
-	"github.com/coursebridge/coursebridge/internal/wire"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
 // clocked gives a limiter whose clock the test moves.
@@ -84,13 +84,13 @@ func TestLimiterTellsHowLongToWait(t *testing.T) {
 	l, _ := clocked(0.1, 1)
 	_, _ = admit(l, 7)
 	_, err := admit(l, 7)
-	if f := wire.Describe(&wire.Info{}, err); f.RetryAfter != 10 || f.Message != "The token's rate limit is used up. Try again in 10 seconds." {
+	if f := httpapi.Describe(&httpapi.Info{}, err); f.RetryAfter != 10 || f.Message != "The token's rate limit is used up. Try again in 10 seconds." {
 		t.Errorf("%+v", f)
 	}
 	l, _ = clocked(50, 1)
 	_, _ = admit(l, 7)
 	_, err = admit(l, 7)
-	if f := wire.Describe(&wire.Info{}, err); f.RetryAfter != 1 || f.Message != "The token's rate limit is used up. Try again in 1 second." {
+	if f := httpapi.Describe(&httpapi.Info{}, err); f.RetryAfter != 1 || f.Message != "The token's rate limit is used up. Try again in 1 second." {
 		t.Errorf("%+v", f)
 	}
 }

@@ -13,16 +13,16 @@ import (
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
-	"github.com/coursebridge/coursebridge/internal/wire"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
 // reads answers for what it finds in the body; denies answers without a look.
 func reads(w http.ResponseWriter, r *http.Request) {
-	_, err := wire.ReadObject(r.Context(), r.Body)
-	wire.WriteError(w, r, err)
+	_, err := httpapi.ReadObject(r.Context(), r.Body)
+	httpapi.WriteError(w, r, err)
 }
 
-func denies(w http.ResponseWriter, r *http.Request) { wire.WriteError(w, r, domain.ErrUnauthorized) }
+func denies(w http.ResponseWriter, r *http.Request) { httpapi.WriteError(w, r, domain.ErrUnauthorized) }
 
 // pour sends a head and then so many megabytes, whatever comes back meanwhile.
 func pour(c net.Conn, head string, megabytes int, chunked bool) error {

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/coursebridge/coursebridge/internal/wire"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
 // listener gives connections on which even those answers are in our error body
@@ -53,7 +53,7 @@ func (c *conn) Write(p []byte) (int, error) {
 		return c.Conn.Write(p)
 	}
 	c.owed.Store(true) // what could not be read as a request has not been read to its end
-	id := wire.NewRequestID()
+	id := httpapi.NewRequestID()
 	remote, _, _ := net.SplitHostPort(c.RemoteAddr().String())
 	c.from.log.Info("not a request", "status", status, "request_id", id, "remote", remote)
 	if _, err := c.Conn.Write(refusal(status, id)); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/coursebridge/coursebridge/internal/wire"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
 // buckets reach from a cached read to a long report.
@@ -86,12 +86,12 @@ func (m *metrics) handler(g prometheus.Gatherer) http.Handler {
 // probe takes a path of the server's own: that path only, to be read only.
 func probe(w http.ResponseWriter, r *http.Request, path string) bool {
 	if r.URL.Path != path {
-		wire.NotFound(w, r)
+		httpapi.NotFound(w, r)
 		return false
 	}
-	wire.InfoFrom(r.Context()).Route = path
+	httpapi.InfoFrom(r.Context()).Route = path
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		wire.NotAllowed(w, r, http.MethodGet, http.MethodHead)
+		httpapi.NotAllowed(w, r, http.MethodGet, http.MethodHead)
 		return false
 	}
 	return true

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/coursebridge/coursebridge/internal/wire"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
 // Mount puts a handler below a path. The path is matched as it was sent, before
@@ -26,7 +26,7 @@ type Mount struct {
 // mux finds the mount of a path. There are a handful, so it looks through them.
 type mux []Mount
 
-var nowhere = Mount{Handler: http.HandlerFunc(wire.NotFound), API: true, MaxBody: wire.MaxBody}
+var nowhere = Mount{Handler: http.HandlerFunc(httpapi.NotFound), API: true, MaxBody: httpapi.MaxBody}
 
 func newMux(mounts []Mount) (mux, error) {
 	out := make(mux, 0, len(mounts))
@@ -41,7 +41,7 @@ func newMux(mounts []Mount) (mux, error) {
 		}
 		seen[m.Prefix] = true
 		if m.MaxBody == 0 {
-			m.MaxBody = wire.MaxBody
+			m.MaxBody = httpapi.MaxBody
 		}
 		out = append(out, m)
 	}

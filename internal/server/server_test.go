@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
-	"github.com/coursebridge/coursebridge/internal/wire"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -170,7 +170,7 @@ func TestHalfClosedConnection(t *testing.T) {
 	s := listening(t, io.Discard, Mount{Prefix: "/api", API: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		<-noticed
 		if err := r.Context().Err(); err != nil {
-			wire.WriteError(w, r, err)
+			httpapi.WriteError(w, r, err)
 			return
 		}
 		_, _ = io.WriteString(w, "still here")
@@ -195,8 +195,8 @@ func TestHalfClosedConnection(t *testing.T) {
 func TestBodyCutShort(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, io.Discard, Mount{Prefix: "/api", API: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := wire.ReadObject(r.Context(), r.Body); err != nil {
-			wire.WriteError(w, r, err)
+		if _, err := httpapi.ReadObject(r.Context(), r.Body); err != nil {
+			httpapi.WriteError(w, r, err)
 		}
 	})})
 	for name, request := range map[string]string{
@@ -217,8 +217,8 @@ func TestBodyCutShort(t *testing.T) {
 func TestTooLargeIsToldUnread(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, io.Discard, Mount{Prefix: "/api", API: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, err := wire.ReadObject(r.Context(), r.Body)
-		wire.WriteError(w, r, err)
+		_, err := httpapi.ReadObject(r.Context(), r.Body)
+		httpapi.WriteError(w, r, err)
 	})})
 	c := dial(t, s)
 	_, _ = io.WriteString(c, "POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\nExpect: 100-continue\r\n\r\n")

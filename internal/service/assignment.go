@@ -32,7 +32,7 @@ func (l *Learning) AssignMany(ctx context.Context, c domain.Caller, items []doma
 }
 
 // Assignments lists the company's assignments.
-func (l *Learning) Assignments(ctx context.Context, c domain.Caller, f domain.AssignmentFilter, p domain.Page) (domain.AssignmentPage, error) {
+func (l *Learning) Assignments(ctx context.Context, c domain.Caller, f domain.AssignmentFilter, p domain.PageRequest) (domain.AssignmentPage, error) {
 	return l.store.Assignments(ctx, c.Company.ID, f, p)
 }
 

@@ -8,7 +8,7 @@ import (
 
 // AuditStore is what Audit needs of the database.
 type AuditStore interface {
-	AuditEntries(ctx context.Context, company int64, f domain.AuditFilter, p domain.Page) (domain.Slice[domain.AuditEntry], error)
+	AuditEntries(ctx context.Context, company int64, f domain.AuditFilter, p domain.PageRequest) (domain.Page[domain.AuditEntry], error)
 	ExportAudit(ctx context.Context, company int64, f domain.AuditFilter, each func(domain.AuditEntry) error) error
 }
 
@@ -21,9 +21,9 @@ func NewAudit(store AuditStore) *Audit { return &Audit{store: store} }
 
 // List gives a page of the log, the newest entry first. The total is not
 // counted; NextAudit gives the cursor of what follows. Codes: invalid_request.
-func (a *Audit) List(ctx context.Context, c domain.Caller, f domain.AuditFilter, p domain.Page) (domain.Slice[domain.AuditEntry], error) {
+func (a *Audit) List(ctx context.Context, c domain.Caller, f domain.AuditFilter, p domain.PageRequest) (domain.Page[domain.AuditEntry], error) {
 	if err := f.Check(); err != nil {
-		return domain.Slice[domain.AuditEntry]{}, err
+		return domain.Page[domain.AuditEntry]{}, err
 	}
 	return a.store.AuditEntries(ctx, c.Company.ID, f, p)
 }
@@ -38,7 +38,7 @@ func (a *Audit) Export(ctx context.Context, c domain.Caller, f domain.AuditFilte
 }
 
 // NextAudit is the cursor of what follows a page, nil after the last one.
-func NextAudit(page domain.Slice[domain.AuditEntry]) *domain.Cursor {
+func NextAudit(page domain.Page[domain.AuditEntry]) *domain.Cursor {
 	if !page.More {
 		return nil
 	}

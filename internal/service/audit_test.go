@@ -25,7 +25,7 @@ func TestAuditPages(t *testing.T) {
 			must(o.t, "create", err)
 		}
 		walk := func(f domain.AuditFilter, limit int) (out []domain.AuditEntry) {
-			page := domain.Page{Limit: limit}
+			page := domain.PageRequest{Limit: limit}
 			for {
 				got, err := o.audit.List(ctx, c, f, page)
 				must(o.t, "list", err)
@@ -83,7 +83,7 @@ func TestAuditPages(t *testing.T) {
 		if before, after := walk(domain.AuditFilter{To: &middle}, 7), walk(domain.AuditFilter{From: &middle}, 7); len(before)+len(after) != 16 || len(after) < 6 {
 			o.t.Errorf("%d before and %d after", len(before), len(after))
 		}
-		_, err := o.audit.List(ctx, c, domain.AuditFilter{Actor: "robot"}, domain.Page{Limit: 1})
+		_, err := o.audit.List(ctx, c, domain.AuditFilter{Actor: "robot"}, domain.PageRequest{Limit: 1})
 		wantCode(o.t, "an unknown actor", err, domain.CodeInvalid)
 		wantCode(o.t, "an unknown actor", o.audit.Export(ctx, c, domain.AuditFilter{Actor: "robot"}, nil), domain.CodeInvalid)
 	})
@@ -106,7 +106,7 @@ func TestAuditSearch(t *testing.T) {
 			}
 		}
 		search := func(f domain.AuditFilter) (out []string) {
-			page := domain.Page{Limit: 1}
+			page := domain.PageRequest{Limit: 1}
 			for {
 				got, err := o.audit.List(ctx, by, f, page)
 				must(o.t, "search", err)
@@ -164,7 +164,7 @@ func TestAuditShowsPeopleAsTheyAre(t *testing.T) {
 		employee, _, err := o.store.Provision(ctx, c, domain.Provision{ExternalID: "E1", Email: "eva@x.test", Name: "Eva Ek"})
 		must(o.t, "provision", err)
 		labels := func() (employees, records []string) {
-			page, err := o.audit.List(ctx, o.caller(acme), domain.AuditFilter{}, domain.Page{Limit: 100})
+			page, err := o.audit.List(ctx, o.caller(acme), domain.AuditFilter{}, domain.PageRequest{Limit: 100})
 			must(o.t, "list", err)
 			for _, e := range page.Items {
 				if e.EmployeeID == employee.ID {

@@ -14,17 +14,17 @@ import (
 // TokenStore is what Tokens needs of the database.
 type TokenStore interface {
 	TokenVersion(ctx context.Context) (int64, error)
-	TokenByHash(ctx context.Context, hash [32]byte) (domain.Looked[domain.Token], error)
-	PlatformTokenByHash(ctx context.Context, hash [32]byte) (domain.Looked[domain.PlatformToken], error)
+	TokenByHash(ctx context.Context, hash [32]byte) (domain.TokenLookup[domain.Token], error)
+	PlatformTokenByHash(ctx context.Context, hash [32]byte) (domain.TokenLookup[domain.PlatformToken], error)
 	NoteTokenUses(ctx context.Context, uses []domain.TokenUse) error
 
-	CreateToken(ctx context.Context, c domain.Caller, n domain.NewToken, sealed domain.Sealed) (domain.Token, error)
-	Tokens(ctx context.Context, f domain.TokenFilter, p domain.Page) (domain.Slice[domain.Token], error)
+	CreateToken(ctx context.Context, c domain.Caller, n domain.NewToken, sealed domain.TokenDigest) (domain.Token, error)
+	Tokens(ctx context.Context, f domain.TokenFilter, p domain.PageRequest) (domain.Page[domain.Token], error)
 	Token(ctx context.Context, company, id int64) (domain.Token, error)
 	ChangeToken(ctx context.Context, c domain.Caller, id int64, change domain.TokenChange) (domain.Token, error)
 	RevokeToken(ctx context.Context, c domain.Caller, id int64) (domain.Token, error)
 
-	CreatePlatformToken(ctx context.Context, name string, sealed domain.Sealed) (domain.PlatformToken, error)
+	CreatePlatformToken(ctx context.Context, name string, sealed domain.TokenDigest) (domain.PlatformToken, error)
 	PlatformTokens(ctx context.Context) ([]domain.PlatformToken, error)
 	RevokePlatformToken(ctx context.Context, id int64) (domain.PlatformToken, error)
 }

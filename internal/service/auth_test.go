@@ -26,10 +26,10 @@ type counted struct {
 
 var errBroken = errors.New("broken on purpose")
 
-func (c *counted) TokenByHash(ctx context.Context, hash [32]byte) (domain.Looked[domain.Token], error) {
+func (c *counted) TokenByHash(ctx context.Context, hash [32]byte) (domain.TokenLookup[domain.Token], error) {
 	c.looks.Add(1)
 	if c.broken.Load() {
-		return domain.Looked[domain.Token]{}, errBroken
+		return domain.TokenLookup[domain.Token]{}, errBroken
 	}
 	out, err := c.Store.TokenByHash(ctx, hash)
 	if c.looked != nil {

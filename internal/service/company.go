@@ -11,7 +11,7 @@ import (
 type CompanyStore interface {
 	CreateCompany(ctx context.Context, by domain.Actor, n domain.NewCompany, link domain.NewLink) (domain.Company, error)
 	Company(ctx context.Context, id int64) (domain.Company, error)
-	Companies(ctx context.Context, p domain.Page) (domain.Slice[domain.Company], error)
+	Companies(ctx context.Context, p domain.PageRequest) (domain.Page[domain.Company], error)
 	UpdateCompany(ctx context.Context, c domain.Caller, in domain.CompanySettings) (domain.Company, error)
 	SuspendCompany(ctx context.Context, by domain.Actor, id int64, suspended bool) (domain.Company, error)
 }
@@ -48,7 +48,7 @@ func (s *Companies) Get(ctx context.Context, id int64) (domain.Company, error) {
 }
 
 // List gives all companies by ascending id.
-func (s *Companies) List(ctx context.Context, p domain.Page) (domain.Slice[domain.Company], error) {
+func (s *Companies) List(ctx context.Context, p domain.PageRequest) (domain.Page[domain.Company], error) {
 	return s.store.Companies(ctx, p)
 }
 

@@ -56,15 +56,15 @@ func TestCompanies(t *testing.T) {
 		}
 		o.company("bob@x.test")
 		o.company("bob@x.test") // one administrator, two companies
-		first, err := o.companies.List(ctx, domain.Page{Number: 1, Limit: 2})
+		first, err := o.companies.List(ctx, domain.PageRequest{Number: 1, Limit: 2})
 		if err != nil || first.Total != 3 || len(first.Items) != 2 || !first.More {
 			o.t.Errorf("%+v, %v", first, err)
 		}
-		rest, err := o.companies.List(ctx, domain.Page{Limit: 2, After: &domain.Cursor{ID: first.Items[1].ID}})
+		rest, err := o.companies.List(ctx, domain.PageRequest{Limit: 2, After: &domain.Cursor{ID: first.Items[1].ID}})
 		if err != nil || len(rest.Items) != 1 || rest.More {
 			o.t.Errorf("%+v, %v", rest, err)
 		}
-		second, err := o.companies.List(ctx, domain.Page{Number: 2, Limit: 2})
+		second, err := o.companies.List(ctx, domain.PageRequest{Number: 2, Limit: 2})
 		if diff := cmp.Diff(rest, second); diff != "" || err != nil {
 			o.t.Error(err, diff)
 		}

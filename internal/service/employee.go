@@ -29,7 +29,7 @@ func (l *Learning) Join(ctx context.Context, c domain.Caller, email, name string
 }
 
 // Employees lists the company's employees.
-func (l *Learning) Employees(ctx context.Context, c domain.Caller, f domain.EmployeeFilter, p domain.Page) (domain.Slice[domain.Employee], error) {
+func (l *Learning) Employees(ctx context.Context, c domain.Caller, f domain.EmployeeFilter, p domain.PageRequest) (domain.Page[domain.Employee], error) {
 	return l.store.Employees(ctx, c.Company.ID, f, p)
 }
 

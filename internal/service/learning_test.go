@@ -75,7 +75,7 @@ func TestInputIsCheckedFirst(t *testing.T) {
 		s.refuses("add a course", err, domain.CodeInvalid)
 		_, _, err = s.PutCourse(ctx, s.c.Actor, domain.Course{ExternalID: "P", Name: text})
 		s.refuses("put a course", err, domain.CodeInvalid)
-		people, err := s.Employees(ctx, s.c, domain.EmployeeFilter{}, domain.Page{Number: 1, Limit: 10})
+		people, err := s.Employees(ctx, s.c, domain.EmployeeFilter{}, domain.PageRequest{Number: 1, Limit: 10})
 		if err != nil || people.Total != 1 {
 			s.t.Errorf("employees: %d, %v", people.Total, err)
 		}

@@ -123,7 +123,7 @@ func (o office) token(c domain.Company) (domain.Token, string) {
 // actions gives a company's audit log, the oldest first, as "action by kind".
 func (o office) actions(company int64) []string {
 	o.t.Helper()
-	page, err := o.audit.List(o.t.Context(), domain.Caller{Company: domain.Company{ID: company}}, domain.AuditFilter{}, domain.Page{Limit: 500})
+	page, err := o.audit.List(o.t.Context(), domain.Caller{Company: domain.Company{ID: company}}, domain.AuditFilter{}, domain.PageRequest{Limit: 500})
 	must(o.t, "read the log", err)
 	out := make([]string, len(page.Items))
 	for i, e := range page.Items {

@@ -47,7 +47,7 @@ func (l *Learning) Now() time.Time { return l.store.Now() }
 type EmployeeStore interface {
 	Provision(ctx context.Context, c domain.Caller, in domain.Provision) (domain.Employee, domain.ProvisionStatus, error)
 	Join(ctx context.Context, c domain.Caller, email, name string) (domain.Employee, error)
-	Employees(ctx context.Context, company int64, f domain.EmployeeFilter, p domain.Page) (domain.Slice[domain.Employee], error)
+	Employees(ctx context.Context, company int64, f domain.EmployeeFilter, p domain.PageRequest) (domain.Page[domain.Employee], error)
 	Employee(ctx context.Context, company int64, externalID string) (domain.Employee, []domain.Assignment, error)
 	PatchEmployee(ctx context.Context, c domain.Caller, externalID string, p domain.EmployeePatch) (domain.EmployeePatched, error)
 	DeleteEmployee(ctx context.Context, c domain.Caller, externalID string) error
@@ -69,7 +69,7 @@ type CourseStore interface {
 // AssignmentStore keeps assignments and applies activities.
 type AssignmentStore interface {
 	Assign(ctx context.Context, c domain.Caller, items []domain.BulkItem) ([]domain.BulkResult, error)
-	Assignments(ctx context.Context, company int64, f domain.AssignmentFilter, p domain.Page) (domain.AssignmentPage, error)
+	Assignments(ctx context.Context, company int64, f domain.AssignmentFilter, p domain.PageRequest) (domain.AssignmentPage, error)
 	Assignment(ctx context.Context, company, id int64) (domain.Assignment, error)
 	AssignmentByExternalID(ctx context.Context, company int64, externalID string) (domain.Assignment, error)
 	Revoke(ctx context.Context, c domain.Caller, id int64) error

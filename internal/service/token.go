@@ -17,7 +17,7 @@ func (t *Tokens) Create(ctx context.Context, c domain.Caller, n domain.NewToken)
 		n.ExpiresAt = &at
 	}
 	secret := domain.MintToken()
-	token, err := t.store.CreateToken(ctx, c, n, domain.SealToken(secret))
+	token, err := t.store.CreateToken(ctx, c, n, domain.DigestToken(secret))
 	if err != nil {
 		return domain.Token{}, "", err
 	}
@@ -25,7 +25,7 @@ func (t *Tokens) Create(ctx context.Context, c domain.Caller, n domain.NewToken)
 }
 
 // List gives tokens, the newest first.
-func (t *Tokens) List(ctx context.Context, f domain.TokenFilter, p domain.Page) (domain.Slice[domain.Token], error) {
+func (t *Tokens) List(ctx context.Context, f domain.TokenFilter, p domain.PageRequest) (domain.Page[domain.Token], error) {
 	return t.store.Tokens(ctx, f, p)
 }
 
@@ -70,7 +70,7 @@ func (t *Tokens) CreatePlatformToken(ctx context.Context, name string) (domain.P
 		return domain.PlatformToken{}, "", err
 	}
 	secret := domain.MintToken()
-	token, err := t.store.CreatePlatformToken(ctx, name, domain.SealToken(secret))
+	token, err := t.store.CreatePlatformToken(ctx, name, domain.DigestToken(secret))
 	if err != nil {
 		return domain.PlatformToken{}, "", err
 	}

@@ -122,7 +122,7 @@ func (c *tokenCache) adopt(version int64, began time.Time) bool {
 
 // keep takes in what a read that began at an instant has found, and lets the
 // token in if it may.
-func (c *tokenCache) keep(hash tokenHash, looked domain.Looked[domain.Token], began, now time.Time, from netip.Addr) error {
+func (c *tokenCache) keep(hash tokenHash, looked domain.TokenLookup[domain.Token], began, now time.Time, from netip.Addr) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	kept := c.adopt(looked.Version, began)
@@ -149,7 +149,7 @@ func (c *tokenCache) keep(hash tokenHash, looked domain.Looked[domain.Token], be
 	return err
 }
 
-func (c *tokenCache) keepPlatform(hash tokenHash, looked domain.Looked[domain.PlatformToken], began, now time.Time) {
+func (c *tokenCache) keepPlatform(hash tokenHash, looked domain.TokenLookup[domain.PlatformToken], began, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.adopt(looked.Version, began) {

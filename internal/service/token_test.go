@@ -106,7 +106,7 @@ func TestTokenList(t *testing.T) {
 
 		now := o.store.Now()
 		var seen []int64
-		page := domain.Page{Number: 1, Limit: 2}
+		page := domain.PageRequest{Number: 1, Limit: 2}
 		for {
 			got, err := o.tokens.List(ctx, domain.TokenFilter{CompanyID: acme.ID}, page)
 			must(o.t, "list", err)
@@ -124,11 +124,11 @@ func TestTokenList(t *testing.T) {
 		if diff := cmp.Diff(ids, seen); diff != "" {
 			o.t.Error(diff)
 		}
-		live, err := o.tokens.List(ctx, domain.TokenFilter{CompanyID: acme.ID, LiveAt: &now}, domain.Page{Number: 1, Limit: 10})
+		live, err := o.tokens.List(ctx, domain.TokenFilter{CompanyID: acme.ID, LiveAt: &now}, domain.PageRequest{Number: 1, Limit: 10})
 		if err != nil || live.Total != 4 || len(live.Items) != 4 {
 			o.t.Errorf("live tokens: %d of %d, %v", len(live.Items), live.Total, err)
 		}
-		all, err := o.tokens.List(ctx, domain.TokenFilter{}, domain.Page{Number: 1, Limit: 10})
+		all, err := o.tokens.List(ctx, domain.TokenFilter{}, domain.PageRequest{Number: 1, Limit: 10})
 		if err != nil || all.Total != 6 || all.Items[0].ID != foreign.ID {
 			o.t.Errorf("all tokens: %d, %v", all.Total, err)
 		}

@@ -55,7 +55,7 @@ func scanAssignment(r db.Rows, a *domain.Assignment) error {
 
 // Assignments lists the live assignments in ascending id or, with UpdatedSince,
 // in ascending update time. The watermark is read before the page.
-func (s *Store) Assignments(ctx context.Context, company int64, f domain.AssignmentFilter, p domain.Page) (domain.AssignmentPage, error) {
+func (s *Store) Assignments(ctx context.Context, company int64, f domain.AssignmentFilter, p domain.PageRequest) (domain.AssignmentPage, error) {
 	var out domain.AssignmentPage
 	if f.UpdatedSince != nil {
 		at, err := s.watermark(ctx, p)
@@ -91,7 +91,7 @@ func (s *Store) Assignments(ctx context.Context, company int64, f domain.Assignm
 
 // watermark of a walk is that of its first page: a change that commits behind
 // the walk's back is found by the next one.
-func (s *Store) watermark(ctx context.Context, p domain.Page) (time.Time, error) {
+func (s *Store) watermark(ctx context.Context, p domain.PageRequest) (time.Time, error) {
 	if p.After != nil && p.After.Watermark != 0 {
 		return time.UnixMilli(p.After.Watermark).UTC(), nil
 	}
@@ -203,7 +203,7 @@ func (s *Store) Revoke(ctx context.Context, c domain.Caller, id int64) error {
 			CompanyID: c.Company.ID, Actor: c.Actor, Action: "assignment.revoked", RecordKind: "assignment",
 			RecordID: strconv.FormatInt(id, 10), EmployeeID: employee,
 		})
-		tx.Last(b)
+		tx.SendAndCommit(b)
 		return nil
 	})
 }

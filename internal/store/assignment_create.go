@@ -34,7 +34,7 @@ func (s *Store) Assign(ctx context.Context, c domain.Caller, items []domain.Bulk
 			s.insertAssignments(last, plan.made)
 			box.audit(last, tx.Now(), plan.entry(c))
 			box.events(last, tx.Now(), plan.events(tx.Now())...)
-			tx.Last(last)
+			tx.SendAndCommit(last)
 		}
 		return nil
 	})
@@ -91,7 +91,7 @@ func unique[T ~string | ~int64](in []T) []T {
 // their ids, so that nobody is offboarded between the decision and the commit.
 func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 	b.Query(func(r db.Rows) error { return r.Scan(&p.defaultDays) }, `SELECT default_deadline_days FROM companies WHERE id = $1`, company)
-	employees, employeeArgs := d.Rows(2, db.Column{Name: "external_id", Type: db.Text, Values: p.employeeKeys})
+	employees, employeeArgs := d.ValuesTable(2, db.Column{Name: "external_id", Type: db.Text, Values: p.employeeKeys})
 	b.Query(func(r db.Rows) error {
 		var e domain.Employee
 		if err := scanEmployee(r, &e); err != nil {
@@ -109,7 +109,7 @@ func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 		return err
 	}, `SELECT DISTINCT e.external_id FROM employees e
 		WHERE e.company_id = $1 AND e.external_id IN (SELECT k.external_id FROM `+employees+` k) AND e.left_at IS NOT NULL`, append([]any{company}, employeeArgs...)...)
-	courses, courseArgs := d.Rows(2, db.Column{Name: "id", Type: db.Int, Values: p.courseKeys})
+	courses, courseArgs := d.ValuesTable(2, db.Column{Name: "id", Type: db.Int, Values: p.courseKeys})
 	b.Query(func(r db.Rows) error {
 		var c grantedCourse
 		err := scanCourse(r, &c.Course, &c.granted)
@@ -117,7 +117,7 @@ func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 		return err
 	}, `SELECT `+courseColumns+`, g.company_id IS NOT NULL FROM courses c
 		LEFT JOIN course_grants g ON g.company_id = $1 AND g.course_id = c.id WHERE c.id IN (SELECT k.id FROM `+courses+` k)`, append([]any{company}, courseArgs...)...)
-	externals, externalArgs := d.Rows(2, db.Column{Name: "external_id", Type: db.Text, Values: p.externalKeys})
+	externals, externalArgs := d.ValuesTable(2, db.Column{Name: "external_id", Type: db.Text, Values: p.externalKeys})
 	b.Query(func(r db.Rows) error {
 		var a domain.Assignment
 		err := scanAssignment(r, &a)
@@ -201,7 +201,7 @@ func (s *Store) insertAssignments(b *db.Batch, made []domain.Assignment) {
 		ids[i], employees[i], courses[i] = a.ID, a.EmployeeID, a.CourseID
 		externals[i], deadlines[i], required[i] = a.ExternalID, a.Deadline, a.IsRequired
 	}
-	rows, args := s.db.Rows(3,
+	rows, args := s.db.ValuesTable(3,
 		db.Column{Name: "id", Type: db.Int, Values: ids}, db.Column{Name: "external_id", Type: db.Text, Values: externals},
 		db.Column{Name: "employee_id", Type: db.Int, Values: employees}, db.Column{Name: "course_id", Type: db.Int, Values: courses},
 		db.Column{Name: "deadline", Type: db.Time, Values: deadlines}, db.Column{Name: "required", Type: db.Bool, Values: required})

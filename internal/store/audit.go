@@ -50,8 +50,8 @@ const auditOrder = ` ORDER BY e.at DESC, e.id DESC`
 
 // AuditEntries gives a page of a company's log, the newest first. Pages follow
 // one another by cursor only, and the total is not counted: the log may be long.
-func (s *Store) AuditEntries(ctx context.Context, company int64, f domain.AuditFilter, p domain.Page) (domain.Slice[domain.AuditEntry], error) {
-	out := domain.Slice[domain.AuditEntry]{Items: []domain.AuditEntry{}}
+func (s *Store) AuditEntries(ctx context.Context, company int64, f domain.AuditFilter, p domain.PageRequest) (domain.Page[domain.AuditEntry], error) {
+	out := domain.Page[domain.AuditEntry]{Items: []domain.AuditEntry{}}
 	err := s.db.Read(ctx, func(c db.Conn) error {
 		walks, err := auditWalks(ctx, c, company, f)
 		if err != nil || len(walks) == 0 {

@@ -56,7 +56,7 @@ func (s *Store) CreateCompany(ctx context.Context, by domain.Actor, n domain.New
 		box.audit(b, tx.Now(), companyEntry(out.ID, by, "company.created", ""))
 		box.audit(b, tx.Now(), administratorEntry(out.ID, by, "administrator.invited", who.ID, ""))
 		bumpTokens(b)
-		tx.Last(b)
+		tx.SendAndCommit(b)
 		return nil
 	})
 	return out, err
@@ -79,8 +79,8 @@ func (s *Store) Company(ctx context.Context, id int64) (domain.Company, error) {
 }
 
 // Companies lists all companies by ascending id.
-func (s *Store) Companies(ctx context.Context, p domain.Page) (domain.Slice[domain.Company], error) {
-	out := domain.Slice[domain.Company]{Items: []domain.Company{}}
+func (s *Store) Companies(ctx context.Context, p domain.PageRequest) (domain.Page[domain.Company], error) {
+	out := domain.Page[domain.Company]{Items: []domain.Company{}}
 	where := &conditions{}
 	where.add("1 = 1")
 	b := &db.Batch{}
@@ -154,7 +154,7 @@ func (s *Store) changeCompany(ctx context.Context, id int64, change func(*domain
 			out.ID, out.Name, out.TimeZone, out.DefaultDeadlineDays, out.SuspendedAt)
 		box.audit(b, tx.Now(), entry)
 		bumpTokens(b)
-		tx.Last(b)
+		tx.SendAndCommit(b)
 		return nil
 	})
 	return out, err

@@ -82,7 +82,7 @@ func (s *Store) countHours(b *db.Batch, h *healthCounts, company, endpoint int64
 	for i, start := range h.starts {
 		numbers[i], ends[i] = int64(i), start.Add(time.Hour)
 	}
-	rows, args := s.db.Rows(3, db.Column{Name: "hour", Type: db.Int, Values: numbers},
+	rows, args := s.db.ValuesTable(3, db.Column{Name: "hour", Type: db.Int, Values: numbers},
 		db.Column{Name: "starts", Type: db.Time, Values: h.starts}, db.Column{Name: "ends", Type: db.Time, Values: ends})
 	inHour := func(state domain.DeliveryState) string {
 		return `(SELECT count(*) FROM deliveries d WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND ` + inState[state] + `

@@ -22,7 +22,7 @@ func (s *Store) endpointKeys(first int, keys []domain.EndpointKey) (string, []an
 
 // keyRows is a table of keys that begin with a company.
 func (s *Store) keyRows(first int, companies, ids []int64) (string, []any) {
-	return s.db.Rows(first, db.Column{Name: "key_company", Type: db.Int, Values: companies},
+	return s.db.ValuesTable(first, db.Column{Name: "key_company", Type: db.Int, Values: companies},
 		db.Column{Name: "key_id", Type: db.Int, Values: ids})
 }
 
@@ -54,7 +54,7 @@ func (s *Store) ClaimEndpoints(ctx context.Context, owner string, hold time.Dura
 				s.dueDeliveries(b, l, limits[l.Endpoint.Key()], now)
 			}
 		}
-		tx.Last(b)
+		tx.SendAndCommit(b)
 		return nil
 	})
 	return values(lanes), err
@@ -103,7 +103,7 @@ func values[T any](in []*T) []T {
 // dueDeliveries queues the reading of one endpoint's due deliveries into l. The
 // inner query walks the index and stops at the limit, whatever the planner knows.
 func (s *Store) dueDeliveries(b *db.Batch, l *domain.Lane, ask domain.LaneAsk, now time.Time) {
-	skip, args := s.db.Rows(5, db.Column{Name: "seq", Type: db.Int, Values: ask.Skip})
+	skip, args := s.db.ValuesTable(5, db.Column{Name: "seq", Type: db.Int, Values: ask.Skip})
 	b.Query(func(r db.Rows) error {
 		var d domain.DueDelivery
 		var kind string
@@ -136,7 +136,7 @@ func (s *Store) RenewEndpoints(ctx context.Context, owner string, hold time.Dura
 		b.Query(intoLanes(&lanes), `UPDATE endpoints SET lease_until = $2 FROM `+rows+` k
 			WHERE company_id = k.key_company AND id = k.key_id AND lease_owner = $1
 			RETURNING `+endpointColumns+`, lease_owner, lease_until`, append([]any{owner, s.db.Now().Add(hold)}, args...)...)
-		tx.Last(b)
+		tx.SendAndCommit(b)
 		return nil
 	})
 	return values(lanes), err

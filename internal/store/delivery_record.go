@@ -36,7 +36,7 @@ func (s *Store) RecordResults(ctx context.Context, results []domain.DeliveryResu
 			out.Disabled = append(out.Disabled, key)
 			box.audit(b, tx.Now(), disabledEntry(key, reason))
 		}
-		tx.Last(b)
+		tx.SendAndCommit(b)
 		return nil
 	})
 	return out, err
@@ -82,7 +82,7 @@ func newResultColumns(results []domain.DeliveryResult) *resultColumns {
 // delivery was put aside (held, its endpoint removed, its person erased), and
 // then a failure leaves it there.
 func (s *Store) moveDeliveries(b *db.Batch, c *resultColumns, now time.Time, out *[]domain.RecordedDelivery) {
-	rows, args := s.db.Rows(2,
+	rows, args := s.db.ValuesTable(2,
 		db.Column{Name: "key_company", Type: db.Int, Values: c.companies}, db.Column{Name: "key_id", Type: db.UUID, Values: c.ids},
 		db.Column{Name: "before", Type: db.Int, Values: c.before}, db.Column{Name: "after", Type: db.Int, Values: c.after},
 		db.Column{Name: "round", Type: db.Int, Values: c.rounds}, db.Column{Name: "code", Type: db.Int, Values: c.codes},
@@ -129,7 +129,7 @@ func (s *Store) logAttempts(b *db.Batch, results []domain.DeliveryResult) {
 	if len(ids) == 0 {
 		return
 	}
-	rows, args := s.db.Rows(2,
+	rows, args := s.db.ValuesTable(2,
 		db.Column{Name: "key_company", Type: db.Int, Values: companies}, db.Column{Name: "event", Type: db.Int, Values: events},
 		db.Column{Name: "key_id", Type: db.UUID, Values: ids}, db.Column{Name: "number", Type: db.Int, Values: numbers},
 		db.Column{Name: "url", Type: db.Text, Values: urls}, db.Column{Name: "started", Type: db.Time, Values: starts},
@@ -174,7 +174,7 @@ func (s *Store) judgeEndpoints(b *db.Batch, results []domain.DeliveryResult, now
 		companies, ids = append(companies, key.CompanyID), append(ids, key.ID)
 		oks, gones = append(oks, v.ok && !v.gone), append(gones, v.gone)
 	}
-	rows, args := s.db.Rows(3,
+	rows, args := s.db.ValuesTable(3,
 		db.Column{Name: "key_company", Type: db.Int, Values: companies}, db.Column{Name: "key_id", Type: db.Int, Values: ids},
 		db.Column{Name: "ok", Type: db.Bool, Values: oks}, db.Column{Name: "gone", Type: db.Bool, Values: gones})
 	b.Query(func(r db.Rows) error {

@@ -73,8 +73,8 @@ func (s *Store) Join(ctx context.Context, c domain.Caller, email, name string) (
 }
 
 // Employees lists the live employees in ascending id.
-func (s *Store) Employees(ctx context.Context, company int64, f domain.EmployeeFilter, p domain.Page) (domain.Slice[domain.Employee], error) {
-	var out domain.Slice[domain.Employee]
+func (s *Store) Employees(ctx context.Context, company int64, f domain.EmployeeFilter, p domain.PageRequest) (domain.Page[domain.Employee], error) {
+	var out domain.Page[domain.Employee]
 	cond := employeeConditions(company, f)
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return r.Scan(&out.Total) }, `SELECT count(*) FROM employees e`+cond.where(), cond.args...)
@@ -154,7 +154,7 @@ func (s *Store) readEmployees(ctx context.Context, keys []employeeKey) ([]knownE
 	for i, k := range keys {
 		numbers[i], companies[i], externals[i] = int64(i), k.company, k.externalID
 	}
-	rows, args := s.db.Rows(1, db.Column{Name: "n", Type: db.Int, Values: numbers},
+	rows, args := s.db.ValuesTable(1, db.Column{Name: "n", Type: db.Int, Values: numbers},
 		db.Column{Name: "company_id", Type: db.Int, Values: companies}, db.Column{Name: "external_id", Type: db.Text, Values: externals})
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return scanKnownEmployee(r, out) }, `SELECT `+employeeColumns+`, k.n, `+fieldList(true)+`

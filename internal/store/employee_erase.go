@@ -97,7 +97,7 @@ func (s *Store) anonymise(ctx context.Context, tx db.Tx, e domain.Employee) erro
 	if err := tx.Send(ctx, b); err != nil || len(courses) == 0 {
 		return err
 	}
-	rows, args := s.db.Rows(2, db.Column{Name: "course_id", Type: db.Int, Values: courses},
+	rows, args := s.db.ValuesTable(2, db.Column{Name: "course_id", Type: db.Int, Values: courses},
 		db.Column{Name: "score", Type: db.Int, Values: scores}, db.Column{Name: "attempts", Type: db.Int, Values: attempts},
 		db.Column{Name: "passed", Type: db.Bool, Values: passed}, db.Column{Name: "month", Type: db.Text, Values: months})
 	_, err := tx.Exec(ctx, `INSERT INTO anonymous_results (company_id, course_id, score, attempts, passed, completed_month)

@@ -134,7 +134,7 @@ func loadProvisions(ctx context.Context, tx db.Tx, box *outbox, requests []provi
 		numbers[i], companies[i], externals[i], emails[i] = int64(i), r.Company.ID, r.ExternalID, domain.FoldEmail(r.Email)
 	}
 	d := box.store.db
-	rows, args := d.Rows(1,
+	rows, args := d.ValuesTable(1,
 		db.Column{Name: "n", Type: db.Int, Values: numbers}, db.Column{Name: "company_id", Type: db.Int, Values: companies},
 		db.Column{Name: "external_id", Type: db.Text, Values: externals}, db.Column{Name: "email", Type: db.Text, Values: emails})
 	found := func(condition string) string {
@@ -190,7 +190,7 @@ func (all newcomers) last(tx db.Tx, box *outbox) {
 	}
 	box.audit(b, now, entries...)
 	box.events(b, now, events...)
-	tx.Last(b)
+	tx.SendAndCommit(b)
 }
 
 func (all newcomers) addAccounts(b *db.Batch, d db.Dialect, now time.Time, created func(email string)) {
@@ -198,7 +198,7 @@ func (all newcomers) addAccounts(b *db.Batch, d db.Dialect, now time.Time, creat
 	for i, e := range all {
 		emails[i] = domain.FoldEmail(e.Email)
 	}
-	rows, args := d.Rows(2, db.Column{Name: "email", Type: db.Text, Values: unique(emails)})
+	rows, args := d.ValuesTable(2, db.Column{Name: "email", Type: db.Text, Values: unique(emails)})
 	b.Query(func(r db.Rows) error {
 		var email string
 		err := r.Scan(&email)
@@ -218,7 +218,7 @@ func (all newcomers) addEmployees(b *db.Batch, d db.Dialect, now time.Time) {
 		companies[i], ids[i], externals[i] = e.CompanyID, e.ID, e.ExternalID
 		emails[i], folded[i], names[i] = e.Email, domain.FoldEmail(e.Email), e.Name
 	}
-	rows, args := d.Rows(4,
+	rows, args := d.ValuesTable(4,
 		db.Column{Name: "company_id", Type: db.Int, Values: companies}, db.Column{Name: "id", Type: db.Int, Values: ids},
 		db.Column{Name: "external_id", Type: db.Text, Values: externals}, db.Column{Name: "email", Type: db.Text, Values: emails},
 		db.Column{Name: "folded", Type: db.Text, Values: folded}, db.Column{Name: "name", Type: db.Text, Values: names})

@@ -54,7 +54,7 @@ func (s *Store) AddEndpoint(ctx context.Context, c domain.Caller, in domain.Endp
 		}
 		b = &db.Batch{}
 		box.audit(b, tx.Now(), endpointEntry(c, e.ID, "webhook.added", "Sends to "+e.URL))
-		tx.Last(b)
+		tx.SendAndCommit(b)
 		return nil
 	})
 	return e, err
@@ -124,7 +124,7 @@ func (s *Store) changeEndpoint(ctx context.Context, c domain.Caller, id int64, w
 		}
 		b = &db.Batch{}
 		box.audit(b, tx.Now(), endpointEntry(c, id, w.action, w.detail))
-		tx.Last(b)
+		tx.SendAndCommit(b)
 		box.due = []domain.EndpointKey{{CompanyID: c.Company.ID, ID: id}}
 		return nil
 	})
@@ -211,7 +211,7 @@ func (s *Store) AuditEndpoint(ctx context.Context, c domain.Caller, id int64, ac
 		}
 		b := &db.Batch{}
 		box.audit(b, tx.Now(), endpointEntry(c, id, action, detail))
-		tx.Last(b)
+		tx.SendAndCommit(b)
 		return nil
 	})
 }

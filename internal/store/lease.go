@@ -22,7 +22,7 @@ func (s *Store) TakeLease(ctx context.Context, name, owner string, hold time.Dur
 			ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, until = excluded.until
 			WHERE leases.owner = excluded.owner OR leases.until <= $4
 			RETURNING 1 = 1`, name, owner, tx.Now().Add(hold), tx.Now())
-		tx.Last(b)
+		tx.SendAndCommit(b)
 		return nil
 	})
 	return mine, err
@@ -44,7 +44,7 @@ func (s *Store) SettingOnce(ctx context.Context, key string, value []byte) ([]by
 		b := &db.Batch{}
 		b.Exec(`INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING`, key, value)
 		b.Query(func(r db.Rows) error { return r.Scan(&kept) }, `SELECT value FROM settings WHERE key = $1`, key)
-		tx.Last(b)
+		tx.SendAndCommit(b)
 		return nil
 	})
 	return kept, err

@@ -55,7 +55,7 @@ func (s *Store) Uninvite(ctx context.Context, c domain.Caller, administrator int
 		}
 		b := &db.Batch{}
 		box.audit(b, tx.Now(), administratorEntry(c.Company.ID, c.Actor, "administrator.uninvited", administrator, ""))
-		tx.Last(b)
+		tx.SendAndCommit(b)
 		return nil
 	})
 }

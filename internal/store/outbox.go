@@ -28,7 +28,7 @@ type subscriber struct {
 // and n event ids.
 func (o *outbox) prepare(b *db.Batch, tx db.Tx, n int, companies ...int64) {
 	o.endpoints, o.due = nil, nil
-	list, args := o.store.db.Rows(1, db.Column{Name: "company_id", Type: db.Int, Values: companies})
+	list, args := o.store.db.ValuesTable(1, db.Column{Name: "company_id", Type: db.Int, Values: companies})
 	b.Query(func(r db.Rows) error {
 		var s subscriber
 		var kinds string
@@ -77,7 +77,7 @@ func (o *outbox) events(b *db.Batch, now time.Time, events ...domain.Event) {
 			}
 		}
 	}
-	rows, args := o.store.db.Rows(2,
+	rows, args := o.store.db.ValuesTable(2,
 		db.Column{Name: "company_id", Type: db.Int, Values: companies}, db.Column{Name: "id", Type: db.Int, Values: ids},
 		db.Column{Name: "kind", Type: db.Text, Values: kinds}, db.Column{Name: "employee_id", Type: db.Int, Values: employees},
 		db.Column{Name: "assignment_id", Type: db.Int, Values: assignments},
@@ -117,7 +117,7 @@ func (d *deliveryRows) insert(b *db.Batch, dialect db.Dialect, now time.Time) {
 	if len(d.ids) == 0 {
 		return
 	}
-	rows, args := dialect.Rows(2,
+	rows, args := dialect.ValuesTable(2,
 		db.Column{Name: "company_id", Type: db.Int, Values: d.companies}, db.Column{Name: "id", Type: db.UUID, Values: d.ids},
 		db.Column{Name: "endpoint_id", Type: db.Int, Values: d.endpoints}, db.Column{Name: "event_id", Type: db.Int, Values: d.events},
 		db.Column{Name: "kind", Type: db.Text, Values: d.kinds}, db.Column{Name: "state", Type: db.Text, Values: d.states})
@@ -147,7 +147,7 @@ func (o *outbox) audit(b *db.Batch, now time.Time, entries ...domain.AuditEntry)
 	for k, name := range [len(texts)]string{"actor_kind", "actor_label", "action", "record_kind", "record_id", "request_id", "address", "detail"} {
 		columns = append(columns, db.Column{Name: name, Type: db.Text, Values: texts[k]})
 	}
-	rows, args := o.store.db.Rows(2, columns...)
+	rows, args := o.store.db.ValuesTable(2, columns...)
 	b.Exec(`INSERT INTO audit_entries (company_id, at, actor_kind, actor_id, actor_label, action, record_kind, record_id,
 			employee_id, request_id, address, detail)
 		SELECT company_id, $1, actor_kind, actor_id, actor_label, action, record_kind, record_id,

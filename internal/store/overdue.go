@@ -62,11 +62,11 @@ func (s *Store) markAll(ctx context.Context, tx db.Tx, box *outbox, list []domai
 	if err := tx.Send(ctx, b); err != nil {
 		return err
 	}
-	rows, args := s.db.Rows(2, db.Column{Name: "company_id", Type: db.Int, Values: companies}, db.Column{Name: "id", Type: db.Int, Values: ids})
+	rows, args := s.db.ValuesTable(2, db.Column{Name: "company_id", Type: db.Int, Values: companies}, db.Column{Name: "id", Type: db.Int, Values: ids})
 	last := &db.Batch{}
 	last.Exec(`UPDATE assignments SET overdue_at = $1, updated_at = $1 FROM `+rows+` r
 		WHERE assignments.company_id = r.company_id AND assignments.id = r.id`, append([]any{now}, args...)...)
 	box.events(last, now, events...)
-	tx.Last(last)
+	tx.SendAndCommit(last)
 	return nil
 }

@@ -22,7 +22,7 @@ func (s *Store) updateProgress(b *db.Batch, changed []domain.Assignment, now tim
 		statuses[i], scores[i] = string(a.Status), (*int64)(a.Score)
 		started[i], begun[i], ended[i], completed[i], active[i] = a.StartedAt, a.AttemptAt, a.EndedAt, a.CompletedAt, a.LastActivityAt
 	}
-	rows, args := s.db.Rows(2,
+	rows, args := s.db.ValuesTable(2,
 		db.Column{Name: "company_id", Type: db.Int, Values: companies}, db.Column{Name: "id", Type: db.Int, Values: ids},
 		db.Column{Name: "status", Type: db.Text, Values: statuses}, db.Column{Name: "percent", Type: db.Int, Values: percents},
 		db.Column{Name: "score", Type: db.Int, Values: scores}, db.Column{Name: "attempts", Type: db.Int, Values: attempts},
@@ -47,7 +47,7 @@ func (s *Store) insertAttempts(b *db.Batch, attempts []attemptRow) {
 		companies[i], assignments[i], numbers[i] = a.company, a.assignment, int64(a.number)
 		started[i], ended[i], scores[i], passed[i] = a.startedAt, a.endedAt, a.score, a.passed
 	}
-	rows, args := s.db.Rows(1,
+	rows, args := s.db.ValuesTable(1,
 		db.Column{Name: "company_id", Type: db.Int, Values: companies}, db.Column{Name: "assignment_id", Type: db.Int, Values: assignments},
 		db.Column{Name: "number", Type: db.Int, Values: numbers}, db.Column{Name: "started_at", Type: db.Time, Values: started},
 		db.Column{Name: "ended_at", Type: db.Time, Values: ended}, db.Column{Name: "score", Type: db.Int, Values: scores},
@@ -69,7 +69,7 @@ func (s *Store) insertMoves(b *db.Batch, moves []moveRow, now time.Time) {
 		companies[i], assignments[i] = m.a.CompanyID, m.a.ID
 		from[i], to[i], causes[i] = string(m.from), string(m.to), m.cause
 	}
-	rows, args := s.db.Rows(2,
+	rows, args := s.db.ValuesTable(2,
 		db.Column{Name: "company_id", Type: db.Int, Values: companies}, db.Column{Name: "assignment_id", Type: db.Int, Values: assignments},
 		db.Column{Name: "from_status", Type: db.Text, Values: from}, db.Column{Name: "to_status", Type: db.Text, Values: to},
 		db.Column{Name: "cause", Type: db.Text, Values: causes})

@@ -125,7 +125,7 @@ func (s *Store) AddRedelivery(ctx context.Context, c domain.Caller, f domain.Red
 			CompanyID: c.Company.ID, Actor: c.Actor, Action: "delivery.range_redelivered", RecordKind: "redelivery",
 			RecordID: strconv.FormatInt(out.ID, 10), Detail: fmt.Sprintf("%d deliveries", out.Total),
 		})
-		tx.Last(b)
+		tx.SendAndCommit(b)
 		return nil
 	})
 	return out, err
@@ -255,7 +255,7 @@ func (s *Store) requeuePicked(ctx context.Context, tx db.Tx, box *outbox, j doma
 	now := tx.Now()
 	b := &db.Batch{}
 	if len(p.ids) > 0 {
-		rows, args := s.db.Rows(4, db.Column{Name: "key_id", Type: db.UUID, Values: p.ids})
+		rows, args := s.db.ValuesTable(4, db.Column{Name: "key_id", Type: db.UUID, Values: p.ids})
 		b.Exec(`UPDATE deliveries SET `+requeue+` FROM `+rows+` r
 			WHERE company_id = $3 AND id = r.key_id AND state IN ('failed', 'held')`,
 			append([]any{now, j.RequestedBy, j.CompanyID}, args...)...)

@@ -58,14 +58,14 @@ func (s *Store) removeEvents(ctx context.Context, tx db.Tx, companies, events []
 	}
 	b = &db.Batch{}
 	if len(ids) > 0 {
-		gone, args := s.db.Rows(1, db.Column{Name: "key_company", Type: db.Int, Values: owners},
+		gone, args := s.db.ValuesTable(1, db.Column{Name: "key_company", Type: db.Int, Values: owners},
 			db.Column{Name: "key_id", Type: db.UUID, Values: ids})
 		b.Exec(`DELETE FROM delivery_attempts WHERE (company_id, delivery_id) IN (SELECT k.key_company, k.key_id FROM `+gone+` k)`, args...)
 	}
 	rows, args = s.keyRows(1, companies, events)
 	b.Exec(`DELETE FROM events WHERE (company_id, id) IN (SELECT k.key_company, k.key_id FROM `+rows+` k)
 		AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.company_id = events.company_id AND d.event_id = events.id)`, args...)
-	tx.Last(b)
+	tx.SendAndCommit(b)
 	return nil
 }
 
@@ -82,7 +82,7 @@ func (s *Store) ExpireWebhooks(ctx context.Context, before time.Time) error {
 			AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND d.state = 'pending')
 			LIMIT 500)`, before)
 		b.Exec(`UPDATE endpoints SET previous_secret = NULL, previous_until = NULL WHERE previous_until <= $1`, s.db.Now())
-		tx.Last(b)
+		tx.SendAndCommit(b)
 		return nil
 	})
 }

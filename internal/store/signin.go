@@ -34,7 +34,7 @@ func (s *Store) FailSignIn(ctx context.Context, administrator int64, tried []dom
 		}
 		box.auditAll(b, tx.Now(), &who, domain.Actor{Kind: domain.ActorSystem, RequestID: from.RequestID, Address: from.Address},
 			"sign_in.failed", "")
-		tx.Last(b)
+		tx.SendAndCommit(b)
 		return nil
 	})
 }
@@ -215,7 +215,7 @@ func (s *Store) SweepSignIn(ctx context.Context) error {
 		b.Exec(`DELETE FROM sessions WHERE expires_at <= $1`, now)
 		b.Exec(`DELETE FROM sign_in_throttles WHERE blocked_until <= $1 AND updated_at <= $2`, now, now.Add(-domain.ThrottleMemory))
 		b.Exec(`DELETE FROM sign_in_links WHERE expires_at <= $1`, now.Add(-30*24*time.Hour))
-		tx.Last(b)
+		tx.SendAndCommit(b)
 		return nil
 	})
 }

@@ -154,7 +154,7 @@ func (c *conditions) clone() *conditions {
 }
 
 // limit gives the LIMIT clause of a page; one more row tells whether more follows.
-func (c *conditions) limit(p domain.Page) string {
+func (c *conditions) limit(p domain.PageRequest) string {
 	c.args = append(c.args, p.Limit+1)
 	text := fmt.Sprintf(" LIMIT $%d", len(c.args))
 	if p.After == nil && p.Number > 1 {

@@ -56,7 +56,7 @@ func (s *Store) CountAttempt(ctx context.Context, throttles []domain.Throttle) e
 			count.Exec(`UPDATE sign_in_throttles SET failures = $2, blocked_until = $3, updated_at = $4 WHERE key = $1`,
 				t.Key, n, now.Add(t.Wait(n)), now)
 		}
-		tx.Last(count)
+		tx.SendAndCommit(count)
 		return nil
 	})
 }

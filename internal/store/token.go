@@ -49,7 +49,7 @@ func tokenEntry(t domain.Token, by domain.Actor, action, detail string) domain.A
 }
 
 // CreateToken stores a new token. Codes: company_not_found.
-func (s *Store) CreateToken(ctx context.Context, c domain.Caller, n domain.NewToken, sealed domain.Sealed) (domain.Token, error) {
+func (s *Store) CreateToken(ctx context.Context, c domain.Caller, n domain.NewToken, sealed domain.TokenDigest) (domain.Token, error) {
 	out := domain.Token{
 		CompanyID: c.Company.ID, Name: n.Name, LastFour: sealed.LastFour, Scopes: n.Scopes, Allowed: n.Allowed,
 		CreatedBy: c.Actor.Label, ExpiresAt: n.ExpiresAt,
@@ -78,15 +78,15 @@ func (s *Store) CreateToken(ctx context.Context, c domain.Caller, n domain.NewTo
 		b = &db.Batch{}
 		box.audit(b, tx.Now(), tokenEntry(out, c.Actor, "token.created", out.Name))
 		bumpTokens(b)
-		tx.Last(b)
+		tx.SendAndCommit(b)
 		return nil
 	})
 	return out, err
 }
 
 // Tokens lists tokens, the newest first.
-func (s *Store) Tokens(ctx context.Context, f domain.TokenFilter, p domain.Page) (domain.Slice[domain.Token], error) {
-	out := domain.Slice[domain.Token]{Items: []domain.Token{}}
+func (s *Store) Tokens(ctx context.Context, f domain.TokenFilter, p domain.PageRequest) (domain.Page[domain.Token], error) {
+	out := domain.Page[domain.Token]{Items: []domain.Token{}}
 	where := &conditions{}
 	where.add("1 = 1")
 	if f.CompanyID != 0 {
@@ -191,7 +191,7 @@ func (s *Store) editToken(ctx context.Context, c domain.Caller, id int64, edit f
 			box.audit(b, tx.Now(), e)
 		}
 		bumpTokens(b)
-		tx.Last(b)
+		tx.SendAndCommit(b)
 		return nil
 	})
 	return out, err

@@ -24,8 +24,8 @@ func (s *Store) TokenVersion(ctx context.Context) (int64, error) {
 }
 
 // TokenByHash finds a token with its company.
-func (s *Store) TokenByHash(ctx context.Context, hash [sha256.Size]byte) (domain.Looked[domain.Token], error) {
-	var out domain.Looked[domain.Token]
+func (s *Store) TokenByHash(ctx context.Context, hash [sha256.Size]byte) (domain.TokenLookup[domain.Token], error) {
+	var out domain.TokenLookup[domain.Token]
 	b := &db.Batch{}
 	tokenVersion(b, &out.Version)
 	b.Query(func(r db.Rows) error { out.Found = true; return scanToken(r, &out.Token) },
@@ -43,7 +43,7 @@ func (s *Store) NoteTokenUses(ctx context.Context, uses []domain.TokenUse) error
 	for i, u := range uses {
 		companies[i], ids[i], at[i], addresses[i] = u.CompanyID, u.TokenID, u.At, u.Address
 	}
-	rows, args := s.db.Rows(1, db.Column{Name: "company_id", Type: db.Int, Values: companies}, db.Column{Name: "id", Type: db.Int, Values: ids},
+	rows, args := s.db.ValuesTable(1, db.Column{Name: "company_id", Type: db.Int, Values: companies}, db.Column{Name: "id", Type: db.Int, Values: ids},
 		db.Column{Name: "at", Type: db.Time, Values: at}, db.Column{Name: "address", Type: db.Text, Values: addresses})
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		_, err := tx.Exec(ctx, `UPDATE tokens SET last_used_at = u.at, last_used_ip = u.address FROM `+rows+` u
@@ -60,8 +60,8 @@ func platformTokenDest(p *domain.PlatformToken) []any {
 }
 
 // PlatformTokenByHash finds a token of the learning platform.
-func (s *Store) PlatformTokenByHash(ctx context.Context, hash [sha256.Size]byte) (domain.Looked[domain.PlatformToken], error) {
-	var out domain.Looked[domain.PlatformToken]
+func (s *Store) PlatformTokenByHash(ctx context.Context, hash [sha256.Size]byte) (domain.TokenLookup[domain.PlatformToken], error) {
+	var out domain.TokenLookup[domain.PlatformToken]
 	b := &db.Batch{}
 	tokenVersion(b, &out.Version)
 	b.Query(func(r db.Rows) error { out.Found = true; return r.Scan(platformTokenDest(&out.Token)...) },
@@ -70,7 +70,7 @@ func (s *Store) PlatformTokenByHash(ctx context.Context, hash [sha256.Size]byte)
 }
 
 // CreatePlatformToken stores a new token of the learning platform.
-func (s *Store) CreatePlatformToken(ctx context.Context, name string, sealed domain.Sealed) (domain.PlatformToken, error) {
+func (s *Store) CreatePlatformToken(ctx context.Context, name string, sealed domain.TokenDigest) (domain.PlatformToken, error) {
 	out := domain.PlatformToken{Name: name, LastFour: sealed.LastFour}
 	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		if err := tx.Send(ctx, &db.Batch{}); err != nil {
@@ -123,7 +123,7 @@ func (s *Store) RevokePlatformToken(ctx context.Context, id int64) (domain.Platf
 		b = &db.Batch{}
 		b.Exec(`UPDATE platform_tokens SET revoked_at = $2 WHERE id = $1`, id, now)
 		bumpTokens(b)
-		tx.Last(b)
+		tx.SendAndCommit(b)
 		return nil
 	})
 	return out, err

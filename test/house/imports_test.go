@@ -27,17 +27,17 @@ var rules = map[string]rule{
 	"internal/app":  {[]string{anything}, ""},
 	"internal/demo": {[]string{"internal/domain", "internal/service"}, adapter},
 
-	"internal/publicapi":        {[]string{"internal/domain", "internal/service", "internal/wire", "internal/publicapi/oas", "api"}, adapter},
+	"internal/publicapi":        {[]string{"internal/domain", "internal/service", "internal/httpapi", "internal/publicapi/oas", "api"}, adapter},
 	"internal/publicapi/oas":    {nil, "it is generated from the contract and knows nothing of us"},
-	"internal/platformapi":      {[]string{"internal/domain", "internal/service", "internal/wire", "internal/platformapi/oas", "api"}, adapter},
+	"internal/platformapi":      {[]string{"internal/domain", "internal/service", "internal/httpapi", "internal/platformapi/oas", "api"}, adapter},
 	"internal/platformapi/oas":  {nil, "it is generated from the contract and knows nothing of us"},
-	"internal/cabinet":          {[]string{"internal/domain", "internal/service", "internal/report", "internal/wire"}, adapter},
+	"internal/cabinet":          {[]string{"internal/domain", "internal/service", "internal/report", "internal/httpapi"}, adapter},
 	"internal/cabinet/view":     {nil, "a page draws what was decided before; it fetches nothing"},
 	"internal/cabinet/assets":   {nil, "it is built files"},
 	"internal/cabinet/snippets": {nil, "it is programs that people paste"},
 	"internal/delivery":         {[]string{"internal/domain", "internal/service"}, adapter},
 
-	"internal/wire": {[]string{"internal/domain"}, "it is the JSON that both APIs share, and the one mapping of errors to HTTP"},
+	"internal/httpapi": {[]string{"internal/domain"}, "it is the JSON that both APIs share, and the one mapping of errors to HTTP"},
 
 	"internal/service": {[]string{"internal/domain", "internal/report"}, "the use cases know the nouns and fill report files; what else they call, they declare as interfaces"},
 	"internal/secret":  {nil, "it seals bytes, whatever they are"},
@@ -52,7 +52,7 @@ var rules = map[string]rule{
 	"internal/store/migrations": {nil, "it is the schema's text"},
 
 	"internal/report": {nil, "it writes rows to an io.Writer, whatever they are of"},
-	"internal/server": {[]string{"internal/domain", "internal/wire"}, "it carries any handler and knows how errors are answered"},
+	"internal/server": {[]string{"internal/domain", "internal/httpapi"}, "it carries any handler and knows how errors are answered"},
 	"api":             {nil, "it is the contract's text"},
 
 	"internal/apptest": {[]string{anything}, support},

@@ -36,9 +36,9 @@ type Tx interface {
 	// IDs queues the reservation of n ids of a sequence; they are in *into, in
 	// ascending order, once the batch was sent.
 	IDs(b *Batch, sequence string, n int, into *[]int64)
-	// Last queues statements that run together with the commit. Nothing may
+	// SendAndCommit queues statements that run together with the commit. Nothing may
 	// depend on how many rows they touch.
-	Last(b *Batch)
+	SendAndCommit(b *Batch)
 }
 
 // Engine is an open database.
@@ -61,8 +61,8 @@ type Engine interface {
 	// Erased is told that personal data was removed, so that the engine can clear
 	// what its files still hold of it.
 	Erased(ctx context.Context) error
-	// Tend does what keeps the engine quick; it is to be called every few seconds.
-	Tend(ctx context.Context) error
+	// AnalyzeGrownTables does what keeps the engine quick; it is to be called every few seconds.
+	AnalyzeGrownTables(ctx context.Context) error
 	// Publish tells every process that listens on the topic, this one too.
 	Publish(ctx context.Context, topic string, keys []string) error
 	// Listen calls fn for what is published until ctx ends. fn is called with nil
@@ -91,9 +91,9 @@ type Stats struct {
 type Dialect interface {
 	// Name is sqlite or postgres.
 	Name() string
-	// Rows gives a table expression over columns of values, and its arguments,
+	// ValuesTable gives a table expression over columns of values, and its arguments,
 	// whose placeholders begin at $first. Every column has the same length.
-	Rows(first int, cols ...Column) (sql string, args []any)
+	ValuesTable(first int, cols ...Column) (sql string, args []any)
 	// Join and LeftJoin are clauses that join a table, looking its rows up by an
 	// index for each row before it. An engine that believes the table small would
 	// else read it whole, and go on so with a plan it keeps while the table grows.

@@ -37,7 +37,7 @@ var arrayTypes = map[db.Type]string{
 // Rows is unnest over one array per column. The arrays stand in subqueries, where
 // PostgreSQL does not look at their length when it plans: else a plan for just so
 // many rows would seem better than the one it keeps, and it would plan every time.
-func (dialect) Rows(first int, cols ...db.Column) (string, []any) {
+func (dialect) ValuesTable(first int, cols ...db.Column) (string, []any) {
 	arrays, names := make([]string, len(cols)), make([]string, len(cols))
 	args := make([]any, len(cols))
 	for i, c := range cols {

@@ -196,10 +196,10 @@ const grownSQL = `
 	SELECT quote_ident(s.relname) FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
 	WHERE s.schemaname = current_schema() AND s.n_mod_since_analyze > 1000 + 2 * greatest(c.reltuples, 0)`
 
-// Tend has PostgreSQL look at tables that have grown fast. It plans for empty
+// AnalyzeGrownTables has PostgreSQL look at tables that have grown fast. It plans for empty
 // tables in a new database, keeps those plans, and autovacuum comes by once a
 // minute at best: an import would read whole tables until then.
-func (e *Engine) Tend(ctx context.Context) error {
+func (e *Engine) AnalyzeGrownTables(ctx context.Context) error {
 	rows, err := e.pool.Query(ctx, grownSQL)
 	if err != nil {
 		return mapError(err)

@@ -145,7 +145,7 @@ func TestSerializationFailureIsRunAgain(t *testing.T) {
 		if runs == 1 {
 			last.Exec(`DO $$ BEGIN RAISE EXCEPTION 'conflict' USING ERRCODE = '40001'; END $$`)
 		}
-		tx.Last(last)
+		tx.SendAndCommit(last)
 		return nil
 	})
 	if err != nil || runs != 2 || sum(t, e) != 2 {
@@ -227,7 +227,7 @@ func TestTend(t *testing.T) {
 	known := -1.0
 	for known < 0 {
 		// What was written reaches the statistics a moment after its transaction.
-		if err := e.Tend(t.Context()); err != nil {
+		if err := e.AnalyzeGrownTables(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		b := &db.Batch{}

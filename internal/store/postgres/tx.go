@@ -164,7 +164,7 @@ func (t *tx) IDs(b *db.Batch, sequence string, n int, into *[]int64) {
 	}, "SELECT nextval('"+sequence+"') FROM generate_series(1, $1)", n)
 }
 
-func (t *tx) Last(b *db.Batch) { t.last = b }
+func (t *tx) SendAndCommit(b *db.Batch) { t.last = b }
 
 func (t *tx) commit(ctx context.Context) error {
 	if !t.begun && t.last.Empty() {

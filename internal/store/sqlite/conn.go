@@ -178,7 +178,7 @@ func (t *tx) IDs(b *db.Batch, sequence string, n int, into *[]int64) {
 	}, "UPDATE sequences SET value = value + $1 WHERE name = $2 RETURNING value", n, sequence)
 }
 
-func (t *tx) Last(b *db.Batch) { t.last = b }
+func (t *tx) SendAndCommit(b *db.Batch) { t.last = b }
 
 func (t *tx) commit(ctx context.Context) error {
 	if t.last != nil {

@@ -24,8 +24,8 @@ type erasure struct {
 	snapshots atomic.Int32
 }
 
-// Tend has nothing to do: SQLite plans by its rules, not by statistics.
-func (e *Engine) Tend(context.Context) error { return nil }
+// AnalyzeGrownTables has nothing to do: SQLite plans by its rules, not by statistics.
+func (e *Engine) AnalyzeGrownTables(context.Context) error { return nil }
 
 // Erased moves the write-ahead log into the file and empties it: its old pages
 // still hold what was deleted. While a snapshot reads the log, its end does so;

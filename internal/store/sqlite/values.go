@@ -97,7 +97,7 @@ func (dialect) NotifyOnCommit(string) string { return "" }
 
 // Rows is json_each over one array of rows: the statement's text does not
 // depend on how many there are, so it is prepared once.
-func (dialect) Rows(first int, cols ...db.Column) (string, []any) {
+func (dialect) ValuesTable(first int, cols ...db.Column) (string, []any) {
 	parts := make([]string, len(cols))
 	for i, c := range cols {
 		value := "value ->> " + strconv.Itoa(i)

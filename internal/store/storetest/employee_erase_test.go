@@ -167,7 +167,7 @@ func TestEraseAdministrator(t *testing.T) {
 			}
 			as := f
 			as.c.Actor = domain.Actor{Kind: domain.ActorPerson, ID: id, Label: email}
-			if _, err := s.CreateToken(t.Context(), as.c, domain.NewToken{Name: "x"}, domain.SealToken(who)); err != nil {
+			if _, err := s.CreateToken(t.Context(), as.c, domain.NewToken{Name: "x"}, domain.DigestToken(who)); err != nil {
 				t.Fatal(err)
 			}
 			as.hire("of-" + who)

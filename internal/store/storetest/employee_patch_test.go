@@ -22,7 +22,7 @@ func (f firm) mustPatch(externalID string, p domain.EmployeePatch) domain.Employ
 // tagged lists who the index of tags finds.
 func (f firm) tagged(tag string) []string {
 	f.t.Helper()
-	list, err := f.s.Employees(f.t.Context(), f.c.Company.ID, domain.EmployeeFilter{Tag: tag}, domain.Page{Number: 1, Limit: 10})
+	list, err := f.s.Employees(f.t.Context(), f.c.Company.ID, domain.EmployeeFilter{Tag: tag}, domain.PageRequest{Number: 1, Limit: 10})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -165,13 +165,13 @@ func (f firm) wantFormer(externalID string, a domain.Assignment) {
 	wantCode(f.t, "their assignment", err, domain.CodeAssignmentRevoked)
 	_, err = f.try(domain.NewAssignment{ExternalID: "late", EmployeeExternalID: externalID, CourseID: a.CourseID})
 	wantCode(f.t, "another assignment", err, domain.CodeEmployeeOffboarded)
-	people, err := f.s.Employees(ctx, company, domain.EmployeeFilter{}, domain.Page{Number: 1, Limit: 10})
+	people, err := f.s.Employees(ctx, company, domain.EmployeeFilter{}, domain.PageRequest{Number: 1, Limit: 10})
 	if err != nil || people.Total != 0 {
 		f.t.Errorf("listed: %+v, %v", people, err)
 	}
 	since := a.UpdatedAt
 	for _, filter := range []domain.AssignmentFilter{{}, {EmployeeExternalID: externalID}, {UpdatedSince: &since}} {
-		list, err := f.s.Assignments(ctx, company, filter, domain.Page{Number: 1, Limit: 10})
+		list, err := f.s.Assignments(ctx, company, filter, domain.PageRequest{Number: 1, Limit: 10})
 		if err != nil || list.Total != 0 || len(list.Items) != 0 {
 			f.t.Errorf("assignments %+v: %+v, %v", filter, list, err)
 		}

@@ -215,7 +215,7 @@ func TestEraseAgainstEverything(t *testing.T) {
 			return err
 		}
 		learn := func(id string) error {
-			list, err := s.Assignments(t.Context(), f.c.Company.ID, domain.AssignmentFilter{EmployeeExternalID: id}, domain.Page{Number: 1, Limit: 10})
+			list, err := s.Assignments(t.Context(), f.c.Company.ID, domain.AssignmentFilter{EmployeeExternalID: id}, domain.PageRequest{Number: 1, Limit: 10})
 			for _, a := range list.Items {
 				f.report(domain.Activity{ID: "act-" + a.ExternalID, AssignmentID: a.ID, Type: domain.ActivityAttemptFinished, Score: ptr(domain.Points(90_00))})
 			}

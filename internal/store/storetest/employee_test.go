@@ -128,7 +128,7 @@ func (row provisionRow) check(t *testing.T, f, other firm) {
 func (f firm) known(who string) domain.Employee {
 	f.t.Helper()
 	email := f.mail(who)
-	found, err := f.s.Employees(f.t.Context(), f.c.Company.ID, domain.EmployeeFilter{Email: email}, domain.Page{Number: 1, Limit: 1})
+	found, err := f.s.Employees(f.t.Context(), f.c.Company.ID, domain.EmployeeFilter{Email: email}, domain.PageRequest{Number: 1, Limit: 1})
 	if err != nil {
 		f.t.Fatal(err)
 	}

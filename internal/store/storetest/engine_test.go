@@ -86,7 +86,7 @@ func throughRows(t *testing.T, s *store.Store, in []rowOfAll) (out []rowOfAll) {
 		ints[i], maybes[i], words[i], flags[i] = r.N, r.Maybe, r.Text, r.Flag
 		ats[i], lates[i], raws[i], uuids[i] = r.At, r.Late, r.Raw, r.UUID
 	}
-	table, args := s.Engine().Rows(2,
+	table, args := s.Engine().ValuesTable(2,
 		db.Column{Name: "n", Type: db.Int, Values: ints}, db.Column{Name: "maybe", Type: db.Int, Values: maybes},
 		db.Column{Name: "words", Type: db.Text, Values: words}, db.Column{Name: "flag", Type: db.Bool, Values: flags},
 		db.Column{Name: "at_time", Type: db.Time, Values: ats}, db.Column{Name: "late", Type: db.Time, Values: lates},
@@ -153,7 +153,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 				}
 				last := &db.Batch{}
 				last.Exec(`INSERT INTO settings (key, value) VALUES ('last', $1)`, []byte{})
-				tx.Last(last)
+				tx.SendAndCommit(last)
 				return end()
 			})
 		}

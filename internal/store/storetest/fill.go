@@ -89,7 +89,7 @@ func (f *filler) employees(tx db.Tx, from, to int) error {
 			tags[len(tags)-1] = `["third","Склад"]`
 		}
 	}
-	rows, args := f.s.Engine().Rows(3,
+	rows, args := f.s.Engine().ValuesTable(3,
 		db.Column{Name: "id", Type: db.Int, Values: ids}, db.Column{Name: "external_id", Type: db.Text, Values: externalIDs},
 		db.Column{Name: "email", Type: db.Text, Values: emails}, db.Column{Name: "name", Type: db.Text, Values: names},
 		db.Column{Name: "tags", Type: db.Text, Values: tags})
@@ -129,7 +129,7 @@ func (f *filler) assignments(tx db.Tx, from, to int) error {
 	for i := from; i < to; i++ {
 		a.add(i, f.Employees[i*7919%len(f.Employees)], f.Courses[i%len(f.Courses)])
 	}
-	rows, args := f.s.Engine().Rows(2,
+	rows, args := f.s.Engine().ValuesTable(2,
 		db.Column{Name: "id", Type: db.Int, Values: ids}, db.Column{Name: "external_id", Type: db.Text, Values: a.externalIDs},
 		db.Column{Name: "employee_id", Type: db.Int, Values: a.employees}, db.Column{Name: "course_id", Type: db.Int, Values: a.courses},
 		db.Column{Name: "status", Type: db.Text, Values: a.statuses}, db.Column{Name: "percent", Type: db.Int, Values: a.percents},

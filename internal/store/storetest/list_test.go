@@ -9,7 +9,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-func (f firm) employees(filter domain.EmployeeFilter, p domain.Page) domain.Slice[domain.Employee] {
+func (f firm) employees(filter domain.EmployeeFilter, p domain.PageRequest) domain.Page[domain.Employee] {
 	f.t.Helper()
 	list, err := f.s.Employees(f.t.Context(), f.c.Company.ID, filter, p)
 	if err != nil {
@@ -18,7 +18,7 @@ func (f firm) employees(filter domain.EmployeeFilter, p domain.Page) domain.Slic
 	return list
 }
 
-func (f firm) assignments(filter domain.AssignmentFilter, p domain.Page) domain.AssignmentPage {
+func (f firm) assignments(filter domain.AssignmentFilter, p domain.PageRequest) domain.AssignmentPage {
 	f.t.Helper()
 	list, err := f.s.Assignments(f.t.Context(), f.c.Company.ID, filter, p)
 	if err != nil {
@@ -43,7 +43,7 @@ func whatOf(list []domain.Assignment) []string {
 	return out
 }
 
-var firstTen = domain.Page{Number: 1, Limit: 10}
+var firstTen = domain.PageRequest{Number: 1, Limit: 10}
 
 func TestEmployeeFilters(t *testing.T) {
 	t.Parallel()
@@ -138,7 +138,7 @@ func TestPages(t *testing.T) {
 			from, to      int
 			more          bool
 		}{{1, 2, 0, 2, true}, {2, 2, 2, 4, true}, {3, 2, 4, 5, false}, {4, 2, 5, 5, false}, {1, 5, 0, 5, false}, {1, 500, 0, 5, false}, {1_000_000_000_000, 500, 5, 5, false}} {
-			page := domain.Page{Number: c.number, Limit: c.limit}
+			page := domain.PageRequest{Number: c.number, Limit: c.limit}
 			people := f.employees(domain.EmployeeFilter{}, page)
 			equal(t, "employees", whoOf(people.Items), append([]string{}, named("E%d", c.from, c.to)...))
 			work := f.assignments(domain.AssignmentFilter{}, page)

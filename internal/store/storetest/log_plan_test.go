@@ -39,7 +39,7 @@ func logReads(f firm) error {
 		{Search: "E1"}, {Search: "test"}, {Search: "employee 1", Action: "employee."},
 	} {
 		for _, after := range []*domain.Cursor{nil, {At: now.UnixMilli(), ID: 7}} {
-			if _, err := s.AuditEntries(ctx, company, filter, domain.Page{Limit: 50, After: after}); err != nil {
+			if _, err := s.AuditEntries(ctx, company, filter, domain.PageRequest{Limit: 50, After: after}); err != nil {
 				return err
 			}
 		}
@@ -102,7 +102,7 @@ func TestLogsAreReadInOrder(t *testing.T) {
 	}
 	for _, filter := range []domain.AuditFilter{{}, {Action: "employee."}, {Actor: domain.ActorOperator}, {Search: "7"}} {
 		check(filter, func() error {
-			_, err := watched.AuditEntries(t.Context(), f.c.Company.ID, filter, domain.Page{Limit: 50})
+			_, err := watched.AuditEntries(t.Context(), f.c.Company.ID, filter, domain.PageRequest{Limit: 50})
 			return err
 		})
 	}

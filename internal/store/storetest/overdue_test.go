@@ -60,7 +60,7 @@ func TestOverdue(t *testing.T) {
 		equal(t, "swept again", f.sweep(10), 0)
 		equal(t, "events", f.events()[events:], []string{"assignment.overdue soon"})
 		equal(t, "the other company's", mentions(other.events(), "overdue"), []string{"assignment.overdue theirs"})
-		list, err := s.Assignments(t.Context(), f.c.Company.ID, domain.AssignmentFilter{UpdatedSince: &watermark}, domain.Page{Number: 1, Limit: 10})
+		list, err := s.Assignments(t.Context(), f.c.Company.ID, domain.AssignmentFilter{UpdatedSince: &watermark}, domain.PageRequest{Number: 1, Limit: 10})
 		if err != nil || len(list.Items) == 0 || list.Items[len(list.Items)-1].ID != soon.ID {
 			t.Errorf("updated since: %+v, %v", list, err)
 		}

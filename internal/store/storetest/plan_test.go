@@ -41,14 +41,14 @@ func errands(f firm) error {
 	f.report(started("1", a.ID, s.Now()), ended("2", a.ID, s.Now(), 10_00))
 	f.sweep(10)
 	for _, filter := range []domain.EmployeeFilter{{}, {ExternalID: "E1"}, {Email: "e2@x.test"}, {Tag: "t"}} {
-		for _, page := range []domain.Page{{Number: 2, Limit: 50}, {Limit: 50, After: &domain.Cursor{ID: a.EmployeeID}}} {
+		for _, page := range []domain.PageRequest{{Number: 2, Limit: 50}, {Limit: 50, After: &domain.Cursor{ID: a.EmployeeID}}} {
 			f.employees(filter, page)
 		}
 	}
 	for _, filter := range []domain.AssignmentFilter{
 		{}, {EmployeeExternalID: "E1"}, {CourseID: exam}, {Status: domain.StatusStarted}, {UpdatedSince: &since}, {UpdatedSince: &since, CourseID: exam},
 	} {
-		for _, page := range []domain.Page{{Number: 2, Limit: 50}, {Limit: 50, After: &domain.Cursor{ID: a.ID, At: since.UnixMilli()}}} {
+		for _, page := range []domain.PageRequest{{Number: 2, Limit: 50}, {Limit: 50, After: &domain.Cursor{ID: a.ID, At: since.UnixMilli()}}} {
 			f.assignments(filter, page)
 		}
 	}

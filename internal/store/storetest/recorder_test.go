@@ -97,9 +97,9 @@ func (t *recordedTx) Send(ctx context.Context, b *db.Batch) error {
 	return (&recordedConn{t.Tx, t.to}).Send(ctx, b)
 }
 
-func (t *recordedTx) Last(b *db.Batch) {
+func (t *recordedTx) SendAndCommit(b *db.Batch) {
 	if b != nil {
 		t.to.note(b.Items...)
 	}
-	t.Tx.Last(b)
+	t.Tx.SendAndCommit(b)
 }

@@ -50,7 +50,7 @@ func keepAssignments(to *[]domain.Assignment) func([]domain.Assignment) error {
 func listed(t *testing.T, s *store.Store, company int64, f domain.AssignmentFilter) (all []domain.Assignment) {
 	t.Helper()
 	for page := 1; ; page++ {
-		got, err := s.Assignments(t.Context(), company, f, domain.Page{Number: page, Limit: domain.MaxLimit})
+		got, err := s.Assignments(t.Context(), company, f, domain.PageRequest{Number: page, Limit: domain.MaxLimit})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func summaries(t *testing.T, s *store.Store, company int64, f domain.EmployeeFil
 	t.Helper()
 	counted := map[int64]*domain.EmployeeSummary{}
 	for page := 1; ; page++ {
-		got, err := s.Employees(t.Context(), company, f, domain.Page{Number: page, Limit: domain.MaxLimit})
+		got, err := s.Employees(t.Context(), company, f, domain.PageRequest{Number: page, Limit: domain.MaxLimit})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,7 @@ import (
 // see with every item. It gives the watermark of the walk.
 func (f firm) walk(filter domain.AssignmentFilter, limit int, see func(domain.Assignment)) *time.Time {
 	f.t.Helper()
-	page := domain.Page{Number: 1, Limit: limit}
+	page := domain.PageRequest{Number: 1, Limit: limit}
 	for {
 		list, err := f.s.Assignments(f.t.Context(), f.c.Company.ID, filter, page)
 		if err != nil {
@@ -41,7 +41,7 @@ func (f firm) walk(filter domain.AssignmentFilter, limit int, see func(domain.As
 
 func (f firm) walkEmployees(limit int, see func(domain.Employee)) {
 	f.t.Helper()
-	page := domain.Page{Number: 1, Limit: limit}
+	page := domain.PageRequest{Number: 1, Limit: limit}
 	for {
 		list := f.employees(domain.EmployeeFilter{}, page)
 		for _, e := range list.Items {

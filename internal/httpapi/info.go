@@ -1,4 +1,4 @@
-package wire
+package httpapi
 
 import (
 	"context"
@@ -15,12 +15,12 @@ import (
 // log and the metrics read it once the answer is out. It belongs to the
 // goroutine that serves the request.
 type Info struct {
-	RequestID string
-	Address   netip.Addr  // the client, behind any trusted proxy
-	Size      int64       // announced length of the body, -1 when unknown
-	Answer    http.Header // the headers of the answer
-	RawQuery  string      // as it was sent
-	Asked     http.Header // the headers of the request
+	RequestID      string
+	Address        netip.Addr  // the client, behind any trusted proxy
+	Size           int64       // announced length of the body, -1 when unknown
+	ResponseHeader http.Header // the headers of the answer
+	RawQuery       string      // as it was sent
+	RequestHeader  http.Header // the headers of the request
 
 	Route     string // the pattern, never the path: paths carry identifiers
 	CompanyID int64
@@ -79,8 +79,8 @@ func (c *Context) Begin(parent context.Context, w http.ResponseWriter, r *http.R
 	answer := w.Header()
 	answer["X-Request-Id"] = []string{id}
 	c.Info = Info{
-		RequestID: id, Address: peer(r.RemoteAddr), Size: r.ContentLength, Answer: answer, RawQuery: r.URL.RawQuery,
-		Asked: r.Header,
+		RequestID: id, Address: peer(r.RemoteAddr), Size: r.ContentLength, ResponseHeader: answer, RawQuery: r.URL.RawQuery,
+		RequestHeader: r.Header,
 	}
 }
 

@@ -1,4 +1,4 @@
-package wire_test
+package httpapi_test
 
 import (
 	"context"
@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/coursebridge/coursebridge/internal/wire"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
 // download serves the file that write writes, and reads it as a client.
-func download(t *testing.T, write func(ctx context.Context, begin wire.Begin) error) (string, error) {
+func download(t *testing.T, write func(ctx context.Context, begin httpapi.Begin) error) (string, error) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := wire.Download(r.Context(), w, func(begin wire.Begin) error { return write(r.Context(), begin) }); err != nil {
+		if err := httpapi.Download(r.Context(), w, func(begin httpapi.Begin) error { return write(r.Context(), begin) }); err != nil {
 			t.Error(err)
 		}
 	}))
@@ -38,7 +38,7 @@ func download(t *testing.T, write func(ctx context.Context, begin wire.Begin) er
 func TestDownloadSurvivesTheEndOfItsContext(t *testing.T) {
 	t.Parallel()
 	for range 50 {
-		text, err := download(t, func(ctx context.Context, begin wire.Begin) error {
+		text, err := download(t, func(ctx context.Context, begin httpapi.Begin) error {
 			ctx, cancel := context.WithTimeout(ctx, time.Minute)
 			defer cancel()
 			_, err := io.WriteString(begin(ctx, "a.csv", "text/csv"), "a,b\r\n")
@@ -53,7 +53,7 @@ func TestDownloadSurvivesTheEndOfItsContext(t *testing.T) {
 // A file whose time is over never looks whole.
 func TestDownloadBreaksWhenItsTimeIsOver(t *testing.T) {
 	t.Parallel()
-	text, err := download(t, func(ctx context.Context, begin wire.Begin) error {
+	text, err := download(t, func(ctx context.Context, begin httpapi.Begin) error {
 		ctx, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 		defer cancel()
 		out := begin(ctx, "a.csv", "text/csv")

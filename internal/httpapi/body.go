@@ -1,4 +1,4 @@
-package wire
+package httpapi
 
 import (
 	"bytes"
@@ -28,7 +28,7 @@ func compressed(ctx context.Context, data []byte) bool {
 	if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
 		return true // gzip
 	}
-	coding := InfoFrom(ctx).Asked.Get("Content-Encoding")
+	coding := InfoFrom(ctx).RequestHeader.Get("Content-Encoding")
 	return coding != "" && !strings.EqualFold(coding, "identity") && !utf8.Valid(data)
 }
 

@@ -1,4 +1,4 @@
-package wire
+package httpapi
 
 import (
 	"net/url"
@@ -15,7 +15,7 @@ const maxPage = 1_000_000_000_000
 // the answer: the number asked for, even where Page.Number was cut to maxPage,
 // and on a walk by cursor the count of pages seen.
 type Paging struct {
-	domain.Page
+	domain.PageRequest
 	Shown int64
 	list  List
 }
@@ -24,7 +24,7 @@ type Paging struct {
 func (q *Query) Page(page, limit Opt) Paging {
 	shown := q.Count("page", page, 1)
 	return Paging{
-		Page: domain.Page{
+		PageRequest: domain.PageRequest{
 			Number: int(min(shown, maxPage)),
 			Limit:  int(q.Int("limit", limit, 1, domain.MaxLimit, domain.DefaultLimit)),
 		},

@@ -1,4 +1,4 @@
-package wire
+package httpapi
 
 import (
 	"context"
@@ -65,7 +65,7 @@ func TestCompressedBody(t *testing.T) {
 		{"announced only, and broken", "gzip", "{", "not valid JSON"},
 		{"no coding", "identity", "\x8b\x02", "not UTF-8"},
 	} {
-		ctx := &Context{Context: t.Context(), Info: Info{Size: -1, Asked: http.Header{"Content-Encoding": {c.encoding}}}}
+		ctx := &Context{Context: t.Context(), Info: Info{Size: -1, RequestHeader: http.Header{"Content-Encoding": {c.encoding}}}}
 		for _, read := range []func(context.Context, io.Reader) (*Object, error){ReadObject, ReadOptionalObject} {
 			_, err := read(ctx, strings.NewReader(c.body))
 			if c.want == "" && err != nil || c.want != "" && (domain.CodeOf(err) != domain.CodeInvalid || !strings.Contains(err.Error(), c.want)) {

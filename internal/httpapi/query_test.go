@@ -1,4 +1,4 @@
-package wire
+package httpapi
 
 import (
 	"math"
@@ -137,9 +137,9 @@ func TestPages(t *testing.T) {
 		page, limit Opt
 		want        Paging
 	}{
-		{absent{}, absent{}, Paging{Page: domain.Page{Number: 1, Limit: 50}, Shown: 1}},
-		{given("3"), given("500"), Paging{Page: domain.Page{Number: 3, Limit: 500}, Shown: 3}},
-		{given("9223372036854775807"), given("1"), Paging{Page: domain.Page{Number: maxPage, Limit: 1}, Shown: math.MaxInt64}},
+		{absent{}, absent{}, Paging{PageRequest: domain.PageRequest{Number: 1, Limit: 50}, Shown: 1}},
+		{given("3"), given("500"), Paging{PageRequest: domain.PageRequest{Number: 3, Limit: 500}, Shown: 3}},
+		{given("9223372036854775807"), given("1"), Paging{PageRequest: domain.PageRequest{Number: maxPage, Limit: 1}, Shown: math.MaxInt64}},
 	} {
 		var q Query
 		got := q.Page(c.page, c.limit)
@@ -151,7 +151,7 @@ func TestPages(t *testing.T) {
 		t.Error("the largest page overflows an offset")
 	}
 	for total, want := range map[int64]int64{0: 0, 1: 1, 50: 1, 51: 2} {
-		if got := (Paging{Page: domain.Page{Limit: 50}}).Pages(total); got != want {
+		if got := (Paging{PageRequest: domain.PageRequest{Limit: 50}}).Pages(total); got != want {
 			t.Errorf("%d records make %d pages, want %d", total, got, want)
 		}
 	}
