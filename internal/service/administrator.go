@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -26,7 +27,7 @@ type Administrators struct {
 // NewAdministrators gives the use cases on a store. Links last linkLifetime,
 // domain.LinkLifetime for 0.
 func NewAdministrators(store AdministratorStore, linkLifetime time.Duration) *Administrators {
-	return &Administrators{store: store, linkLifetime: orElse(linkLifetime, domain.LinkLifetime)}
+	return &Administrators{store: store, linkLifetime: cmp.Or(linkLifetime, domain.LinkLifetime)}
 }
 
 // List gives the company's administrators and who was invited to be one.

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -11,25 +12,25 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// TokenStore is what Tokens needs of the database.
+// TokenStore is the part of the store that Tokens uses.
 type TokenStore interface {
 	TokenVersion(ctx context.Context) (int64, error)
 	TokenByHash(ctx context.Context, hash [32]byte) (domain.TokenLookup[domain.Token], error)
 	PlatformTokenByHash(ctx context.Context, hash [32]byte) (domain.TokenLookup[domain.PlatformToken], error)
 	NoteTokenUses(ctx context.Context, uses []domain.TokenUse) error
 
-	CreateToken(ctx context.Context, c domain.Caller, n domain.NewToken, sealed domain.TokenDigest) (domain.Token, error)
+	CreateToken(ctx context.Context, c domain.Caller, n domain.NewToken, digest domain.TokenDigest) (domain.Token, error)
 	Tokens(ctx context.Context, f domain.TokenFilter, p domain.PageRequest) (domain.Page[domain.Token], error)
 	Token(ctx context.Context, company, id int64) (domain.Token, error)
 	ChangeToken(ctx context.Context, c domain.Caller, id int64, change domain.TokenChange) (domain.Token, error)
 	RevokeToken(ctx context.Context, c domain.Caller, id int64) (domain.Token, error)
 
-	CreatePlatformToken(ctx context.Context, name string, sealed domain.TokenDigest) (domain.PlatformToken, error)
+	CreatePlatformToken(ctx context.Context, name string, digest domain.TokenDigest) (domain.PlatformToken, error)
 	PlatformTokens(ctx context.Context) ([]domain.PlatformToken, error)
 	RevokePlatformToken(ctx context.Context, id int64) (domain.PlatformToken, error)
 }
 
-// TokenOptions tune Tokens; zero fields mean the usual.
+// TokenOptions configure Tokens. Zero fields stand for the defaults.
 type TokenOptions struct {
 	Now   func() time.Time // time.Now
 	Poll  time.Duration    // how often the version is read while tokens are in memory
@@ -38,9 +39,9 @@ type TokenOptions struct {
 	Log   *slog.Logger
 }
 
-// Tokens is the use cases around API tokens. It keeps those in use in memory, so
-// that a request with a token asks the database nothing. While none are in
-// memory it does nothing at all.
+// Tokens implements the use cases around API tokens. It caches the tokens in use,
+// so that most requests are authenticated without the database. While the cache
+// is empty, Run sleeps.
 type Tokens struct {
 	store TokenStore
 	opt   TokenOptions
@@ -53,8 +54,8 @@ type Tokens struct {
 	running sync.WaitGroup
 }
 
-// NewTokens gives the use cases on a store. Without Run every token is looked up
-// anew once a second.
+// NewTokens returns the use cases on a store. Unless Run runs, every token is
+// looked up again after a second.
 func NewTokens(store TokenStore, opt TokenOptions) *Tokens {
 	if opt.Now == nil {
 		opt.Now = time.Now
@@ -62,47 +63,41 @@ func NewTokens(store TokenStore, opt TokenOptions) *Tokens {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	opt.Poll = orElse(opt.Poll, 300*time.Millisecond)
-	opt.Flush = orElse(opt.Flush, 5*time.Second)
-	opt.Idle = orElse(opt.Idle, time.Minute)
+	opt.Poll = cmp.Or(opt.Poll, 300*time.Millisecond)
+	opt.Flush = cmp.Or(opt.Flush, 5*time.Second)
+	opt.Idle = cmp.Or(opt.Idle, time.Minute)
 	closing, cancel := context.WithCancel(context.Background())
 	return &Tokens{store: store, opt: opt, cache: newTokenCache(), closing: closing, cancel: cancel}
 }
 
-func orElse(d, usual time.Duration) time.Duration {
-	if d == 0 {
-		return usual
-	}
-	return d
-}
-
-// Authenticate gives the token that a request carries. Codes: unauthorized,
+// Authenticate returns the token that a request carries. Codes: unauthorized,
 // company_suspended, address_not_allowed.
 func (t *Tokens) Authenticate(ctx context.Context, bearer string, from netip.Addr) (domain.Token, error) {
 	hash, ok := domain.HashToken(bearer)
 	if !ok {
 		return domain.Token{}, domain.ErrUnauthorized
 	}
-	if token, known, err := t.cache.lookup(hash, t.opt.Now(), from); known {
-		return refused(token, err)
+	if token, ok, err := t.cache.lookup(hash, t.opt.Now(), from); ok {
+		return withoutToken(token, err)
 	}
 	began := t.opt.Now()
-	looked, err := t.store.TokenByHash(ctx, hash)
+	found, err := t.store.TokenByHash(ctx, hash)
 	if err != nil {
-		return domain.Token{}, fmt.Errorf("look a token up: %w", err)
+		return domain.Token{}, fmt.Errorf("look up a token: %w", err)
 	}
-	return refused(looked.Token, t.cache.keep(hash, looked, began, t.opt.Now(), from))
+	return withoutToken(found.Token, t.cache.keep(hash, found, began, t.opt.Now(), from))
 }
 
-// refused makes sure that nothing of a token gets out with a refusal.
-func refused(token domain.Token, err error) (domain.Token, error) {
+// withoutToken returns an empty token with an error, so that a refusal discloses
+// nothing of the token.
+func withoutToken(token domain.Token, err error) (domain.Token, error) {
 	if err != nil {
 		return domain.Token{}, err
 	}
 	return token, nil
 }
 
-// admit decides whether a call with the token may go on, and notes its use.
+// admit reports why a call with the token is refused, or records its use.
 func admit(held *cached[domain.Token], now time.Time, from netip.Addr) error {
 	switch {
 	case !held.token.Live(now):
@@ -116,7 +111,7 @@ func admit(held *cached[domain.Token], now time.Time, from netip.Addr) error {
 	return nil
 }
 
-// AuthenticatePlatform gives the platform token that a request carries. Codes:
+// AuthenticatePlatform returns the platform token that a request carries. Codes:
 // unauthorized.
 func (t *Tokens) AuthenticatePlatform(ctx context.Context, bearer string) (domain.PlatformToken, error) {
 	hash, ok := domain.HashToken(bearer)
@@ -130,19 +125,19 @@ func (t *Tokens) AuthenticatePlatform(ctx context.Context, bearer string) (domai
 		return held.token, nil
 	}
 	began := t.opt.Now()
-	looked, err := t.store.PlatformTokenByHash(ctx, hash)
+	found, err := t.store.PlatformTokenByHash(ctx, hash)
 	if err != nil {
-		return domain.PlatformToken{}, fmt.Errorf("look a platform token up: %w", err)
+		return domain.PlatformToken{}, fmt.Errorf("look up a platform token: %w", err)
 	}
-	t.cache.keepPlatform(hash, looked, began, t.opt.Now())
-	if !looked.Found || looked.Token.RevokedAt != nil {
+	t.cache.keepPlatform(hash, found, began, t.opt.Now())
+	if !found.Found || found.Token.RevokedAt != nil {
 		return domain.PlatformToken{}, domain.ErrUnauthorized
 	}
-	return looked.Token, nil
+	return found.Token, nil
 }
 
-// Run watches the tokens in memory until ctx ends or Close is called: it sees
-// changes made by other processes, writes last uses and drops what is idle.
+// Run watches the cached tokens until ctx ends or Close is called: it notices
+// changes made by other processes, stores last uses and evicts idle tokens.
 func (t *Tokens) Run(ctx context.Context) {
 	if !t.start() {
 		return
@@ -170,7 +165,7 @@ func (t *Tokens) start() bool {
 	return !t.closed
 }
 
-// watch polls until there is nothing to watch.
+// watch polls until the cache is empty.
 func (t *Tokens) watch(ctx context.Context) {
 	tick := time.NewTicker(t.opt.Poll)
 	defer tick.Stop()
@@ -188,7 +183,7 @@ func (t *Tokens) watch(ctx context.Context) {
 		flushed = t.opt.Now()
 		t.cache.evict(flushed, t.opt.Idle)
 		if err := t.flush(ctx); err != nil && ctx.Err() == nil {
-			t.opt.Log.Warn("note the last use of tokens", "error", err)
+			t.opt.Log.Warn("store the last use of tokens", "error", err)
 		}
 		if t.cache.empty() {
 			return
@@ -196,7 +191,7 @@ func (t *Tokens) watch(ctx context.Context) {
 	}
 }
 
-// poll leaves a failed read alone: what is in memory runs out by itself.
+// poll reads the version. It ignores a failed read: the cache expires by itself.
 func (t *Tokens) poll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, tokenFresh)
 	defer cancel()
@@ -218,7 +213,7 @@ func (t *Tokens) flush(ctx context.Context) error {
 	return nil
 }
 
-// Close ends Run, waits for it and writes the last uses. It may be called twice.
+// Close ends Run, waits for it and stores the last uses. It may be called twice.
 func (t *Tokens) Close() error {
 	t.mu.Lock()
 	t.closed = true

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -25,7 +26,7 @@ type Companies struct {
 // NewCompanies gives the use cases on a store. Links last linkLifetime,
 // domain.LinkLifetime for 0.
 func NewCompanies(store CompanyStore, linkLifetime time.Duration) *Companies {
-	return &Companies{store: store, linkLifetime: orElse(linkLifetime, domain.LinkLifetime)}
+	return &Companies{store: store, linkLifetime: cmp.Or(linkLifetime, domain.LinkLifetime)}
 }
 
 // Create makes a company. The token is that of a one-time link which signs its

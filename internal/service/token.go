@@ -6,8 +6,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// Create makes a token of the caller's company. The secret is given this once.
-// Codes: invalid_request, company_not_found.
+// Create makes a token of the caller's company and returns its secret, which
+// cannot be read again. Codes: invalid_request, company_not_found.
 func (t *Tokens) Create(ctx context.Context, c domain.Caller, n domain.NewToken) (domain.Token, string, error) {
 	if err := n.Check(t.opt.Now()); err != nil {
 		return domain.Token{}, "", err
@@ -24,17 +24,17 @@ func (t *Tokens) Create(ctx context.Context, c domain.Caller, n domain.NewToken)
 	return token, secret, nil
 }
 
-// List gives tokens, the newest first.
+// List returns tokens, the newest first.
 func (t *Tokens) List(ctx context.Context, f domain.TokenFilter, p domain.PageRequest) (domain.Page[domain.Token], error) {
 	return t.store.Tokens(ctx, f, p)
 }
 
-// Get gives one token of the caller's company. Codes: not_found.
+// Get returns one token of the caller's company. Codes: not_found.
 func (t *Tokens) Get(ctx context.Context, c domain.Caller, id int64) (domain.Token, error) {
 	return t.store.Token(ctx, c.Company.ID, id)
 }
 
-// Rename gives a token another name. Codes: invalid_request, not_found.
+// Rename changes the name of a token. Codes: invalid_request, not_found.
 func (t *Tokens) Rename(ctx context.Context, c domain.Caller, id int64, name string) (domain.Token, error) {
 	return t.Change(ctx, c, id, domain.TokenChange{Name: &name})
 }
@@ -49,9 +49,9 @@ func (t *Tokens) Change(ctx context.Context, c domain.Caller, id int64, change d
 	return t.store.ChangeToken(ctx, c, id, change)
 }
 
-// Revoke ends a token for good, on every replica within a second; again it
-// changes nothing. The operator, who calls for no company, may revoke any.
-// Codes: not_found.
+// Revoke ends a token for good, on every replica within a second. Revoking it
+// again changes nothing. The operator, whose calls have no company, may revoke
+// any token. Codes: not_found.
 func (t *Tokens) Revoke(ctx context.Context, c domain.Caller, id int64) (domain.Token, error) {
 	if c.Company.ID == 0 && c.Actor.Kind != domain.ActorOperator {
 		return domain.Token{}, domain.ErrTokenNotFound
@@ -60,8 +60,8 @@ func (t *Tokens) Revoke(ctx context.Context, c domain.Caller, id int64) (domain.
 	return t.store.RevokeToken(ctx, c, id)
 }
 
-// CreatePlatformToken makes a token for the learning platform. The secret is
-// given this once. Codes: invalid_request.
+// CreatePlatformToken makes a token for the learning platform and returns its
+// secret, which cannot be read again. Codes: invalid_request.
 func (t *Tokens) CreatePlatformToken(ctx context.Context, name string) (domain.PlatformToken, string, error) {
 	var checks domain.Checks
 	name, err := domain.Name(name)
@@ -82,8 +82,8 @@ func (t *Tokens) PlatformTokens(ctx context.Context) ([]domain.PlatformToken, er
 	return t.store.PlatformTokens(ctx)
 }
 
-// RevokePlatformToken ends a token of the learning platform; again it changes
-// nothing. Codes: not_found.
+// RevokePlatformToken ends a token of the learning platform. Revoking it again
+// changes nothing. Codes: not_found.
 func (t *Tokens) RevokePlatformToken(ctx context.Context, id int64) (domain.PlatformToken, error) {
 	defer t.cache.drop()
 	return t.store.RevokePlatformToken(ctx, id)

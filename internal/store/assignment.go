@@ -96,7 +96,7 @@ func (s *Store) watermark(ctx context.Context, p domain.PageRequest) (time.Time,
 		return time.UnixMilli(p.After.Watermark).UTC(), nil
 	}
 	at, err := s.db.Watermark(ctx)
-	return at, known(err)
+	return at, mapUnavailable(err)
 }
 
 func assignmentConditions(company int64, f domain.AssignmentFilter) *conditions {

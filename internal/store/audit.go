@@ -72,7 +72,7 @@ func (s *Store) AuditEntries(ctx context.Context, company int64, f domain.AuditF
 		return c.Send(ctx, b)
 	})
 	if err != nil {
-		return out, known(err)
+		return out, mapUnavailable(err)
 	}
 	out.Items, out.More = cut(out.Items, p.Limit)
 	return out, nil
@@ -99,7 +99,7 @@ func auditPageSQL(where *conditions, walks []condition, rows int) (string, []any
 // ExportAudit hands every entry to each, the newest first, from one consistent
 // state and without holding them all.
 func (s *Store) ExportAudit(ctx context.Context, company int64, f domain.AuditFilter, each func(domain.AuditEntry) error) error {
-	return known(s.db.Snapshot(ctx, func(c db.Conn) error {
+	return mapUnavailable(s.db.Snapshot(ctx, func(c db.Conn) error {
 		where := auditConditions(company, f)
 		if f.Search != "" {
 			found, err := auditSearch(ctx, c, company, f.Search)

@@ -44,7 +44,7 @@ func (s *Store) DeleteEmployee(ctx context.Context, c domain.Caller, externalID 
 	if err != nil {
 		return err
 	}
-	return known(s.db.Erased(ctx))
+	return mapUnavailable(s.db.Erased(ctx))
 }
 
 func (s *Store) erase(ctx context.Context, tx db.Tx, box *outbox, c domain.Caller, gone []domain.Employee) error {

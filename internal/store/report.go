@@ -30,7 +30,7 @@ const (
 // They carry what a report shows, and are valid until yield returns; meanwhile the
 // next ones are read. Reading ends with ctx, and when yield fails.
 func (s *Store) AssignmentReport(ctx context.Context, company int64, f domain.AssignmentFilter, yield func([]domain.Assignment) error) error {
-	return known(pipe(ctx, newAssignmentBatch,
+	return mapUnavailable(pipe(ctx, newAssignmentBatch,
 		func(ctx context.Context, swap func(*assignmentBatch) (*assignmentBatch, error)) error {
 			return s.db.Snapshot(ctx, func(c db.Conn) error { return s.readAssignments(ctx, c, company, f, swap) })
 		},

@@ -15,7 +15,7 @@ import (
 // the numbers of their assignments; what is overdue is judged at now. Batches are
 // valid until yield returns. Reading ends with ctx, and when yield fails.
 func (s *Store) EmployeeReport(ctx context.Context, company int64, f domain.EmployeeFilter, now time.Time, yield func([]domain.EmployeeSummary) error) error {
-	return known(pipe(ctx, newSummaryBatch,
+	return mapUnavailable(pipe(ctx, newSummaryBatch,
 		func(ctx context.Context, swap func(*summaryBatch) (*summaryBatch, error)) error {
 			return s.db.Snapshot(ctx, func(c db.Conn) error { return readSummaries(ctx, c, company, f, now, swap) })
 		},

@@ -1,7 +1,7 @@
 // Package store keeps everything coursebridge knows in one database. The SQL
-// stands here once for both engines, one file per noun, beside the method that
-// uses it. An exported method is one transaction; what must be told to others is
-// written in it. Rules are not here: the store asks package domain to decide.
+// is written once for both engines, one file per noun, next to the method that
+// uses it. An exported method is one transaction, which includes the events that
+// others must receive. Decisions belong to package domain, which the store calls.
 package store
 
 import (
@@ -59,20 +59,21 @@ func New(engine db.Engine) *Store {
 	return s
 }
 
-// OnDeliveries sets what is called after a commit that made deliveries due.
+// OnDeliveries sets the function that is called after a commit that made
+// deliveries due.
 func (s *Store) OnDeliveries(fn func([]domain.EndpointKey)) { s.wake = fn }
 
-// Engine gives the database itself, for migrations, health and statistics.
+// Engine returns the database itself, for migrations, health and statistics.
 func (s *Store) Engine() db.Engine { return s.db }
 
-// Now is the database's clock.
+// Now returns the database's clock.
 func (s *Store) Now() time.Time { return s.db.Now() }
 
 // Close closes the database.
 func (s *Store) Close() error { return s.db.Close() }
 
-// write runs fn in a transaction with an outbox, and wakes the dispatcher once
-// it is committed.
+// write runs fn in a transaction with an outbox and wakes the dispatcher after
+// the commit.
 func (s *Store) write(ctx context.Context, fn func(db.Tx, *outbox) error) error {
 	var box *outbox
 	err := s.db.Write(ctx, func(tx db.Tx) error {
@@ -80,7 +81,7 @@ func (s *Store) write(ctx context.Context, fn func(db.Tx, *outbox) error) error 
 		return fn(tx, box)
 	})
 	if err != nil {
-		return known(err)
+		return mapUnavailable(err)
 	}
 	if len(box.due) > 0 {
 		s.wake(box.due)
@@ -90,11 +91,12 @@ func (s *Store) write(ctx context.Context, fn func(db.Tx, *outbox) error) error 
 
 // read runs the batch's statements.
 func (s *Store) read(ctx context.Context, b *db.Batch) error {
-	return known(s.db.Read(ctx, func(c db.Conn) error { return c.Send(ctx, b) }))
+	return mapUnavailable(s.db.Read(ctx, func(c db.Conn) error { return c.Send(ctx, b) }))
 }
 
-// known lets a database that can not be reached be told from our own mistakes.
-func known(err error) error {
+// mapUnavailable maps db.ErrUnavailable to domain.CodeUnavailable, which becomes
+// a 503. Other errors are returned as they are.
+func mapUnavailable(err error) error {
 	if err == nil || !errors.Is(err, db.ErrUnavailable) {
 		return err
 	}
@@ -111,7 +113,7 @@ func encodeList[T ~string](in []T) string {
 	}
 	out, err := json.Marshal(in)
 	if err != nil {
-		panic(err) // strings always encode
+		panic(err) // unreachable: strings always encode
 	}
 	return string(out)
 }
@@ -131,7 +133,7 @@ func optionalText(s string) *string {
 	return &s
 }
 
-// conditions builds a WHERE clause whose placeholders are numbered as they come.
+// conditions builds a WHERE clause and numbers its placeholders.
 type conditions struct {
 	parts []string
 	args  []any
@@ -148,12 +150,13 @@ func (c *conditions) add(text string, args ...any) {
 
 func (c *conditions) where() string { return " WHERE " + strings.Join(c.parts, " AND ") }
 
-// clone gives conditions that can be added to without touching c.
+// clone returns a copy that can be extended without changing c.
 func (c *conditions) clone() *conditions {
 	return &conditions{parts: append([]string(nil), c.parts...), args: append([]any(nil), c.args...)}
 }
 
-// limit gives the LIMIT clause of a page; one more row tells whether more follows.
+// limit returns the LIMIT clause of a page. It asks for one row more than the
+// page has, which shows whether another page follows.
 func (c *conditions) limit(p domain.PageRequest) string {
 	c.args = append(c.args, p.Limit+1)
 	text := fmt.Sprintf(" LIMIT $%d", len(c.args))

@@ -49,9 +49,9 @@ func tokenEntry(t domain.Token, by domain.Actor, action, detail string) domain.A
 }
 
 // CreateToken stores a new token. Codes: company_not_found.
-func (s *Store) CreateToken(ctx context.Context, c domain.Caller, n domain.NewToken, sealed domain.TokenDigest) (domain.Token, error) {
+func (s *Store) CreateToken(ctx context.Context, c domain.Caller, n domain.NewToken, digest domain.TokenDigest) (domain.Token, error) {
 	out := domain.Token{
-		CompanyID: c.Company.ID, Name: n.Name, LastFour: sealed.LastFour, Scopes: n.Scopes, Allowed: n.Allowed,
+		CompanyID: c.Company.ID, Name: n.Name, LastFour: digest.LastFour, Scopes: n.Scopes, Allowed: n.Allowed,
 		CreatedBy: c.Actor.Label, ExpiresAt: n.ExpiresAt,
 	}
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
@@ -70,7 +70,7 @@ func (s *Store) CreateToken(ctx context.Context, c domain.Caller, n domain.NewTo
 		b.Query(func(r db.Rows) error { return r.Scan(&out.ID) },
 			`INSERT INTO tokens (company_id, name, hash, last_four, scopes, allowed, created_by, created_at, expires_at, last_used_ip)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, '') RETURNING id`,
-			out.CompanyID, out.Name, sealed.Hash[:], out.LastFour, encodeList(out.Scopes), encodePrefixes(out.Allowed),
+			out.CompanyID, out.Name, digest.Hash[:], out.LastFour, encodeList(out.Scopes), encodePrefixes(out.Allowed),
 			out.CreatedBy, out.CreatedAt, out.ExpiresAt)
 		if err := tx.Send(ctx, b); err != nil {
 			return err
@@ -116,14 +116,16 @@ func (s *Store) Tokens(ctx context.Context, f domain.TokenFilter, p domain.PageR
 	return out, nil
 }
 
-// findToken queues the look for a company's token, any company's for 0.
+// findToken queues the query for a company's token, or for any company's if
+// company is 0.
 func findToken(b *db.Batch, company, id int64, suffix string, into *domain.Token, found *bool) {
 	b.Query(func(r db.Rows) error { *found = true; return scanToken(r, into) },
 		`SELECT `+tokenColumns+` FROM tokens t JOIN companies c ON c.id = t.company_id
 		WHERE t.id = $1 AND (t.company_id = $2 OR $2 = 0)`+suffix, id, company)
 }
 
-// Token gives one token of a company, of any company for 0. Codes: not_found.
+// Token returns one token of a company, or of any company if company is 0.
+// Codes: not_found.
 func (s *Store) Token(ctx context.Context, company, id int64) (domain.Token, error) {
 	var out domain.Token
 	found := false
@@ -154,7 +156,8 @@ func (s *Store) ChangeToken(ctx context.Context, c domain.Caller, id int64, chan
 	})
 }
 
-// RevokeToken ends a token for good; again it changes nothing. Codes: not_found.
+// RevokeToken ends a token for good. Revoking it again changes nothing. Codes:
+// not_found.
 func (s *Store) RevokeToken(ctx context.Context, c domain.Caller, id int64) (domain.Token, error) {
 	return s.editToken(ctx, c, id, func(t *domain.Token, tx db.Tx) []domain.AuditEntry {
 		if t.RevokedAt != nil {
@@ -166,7 +169,8 @@ func (s *Store) RevokeToken(ctx context.Context, c domain.Caller, id int64) (dom
 	})
 }
 
-// editToken lets edit change the locked token; without an entry nothing did.
+// editToken calls edit with the locked token and stores it. If edit returns no
+// audit entry, nothing has changed and nothing is stored.
 func (s *Store) editToken(ctx context.Context, c domain.Caller, id int64, edit func(*domain.Token, db.Tx) []domain.AuditEntry) (domain.Token, error) {
 	var out domain.Token
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {

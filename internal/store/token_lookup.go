@@ -9,13 +9,13 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// tokenVersion queues the read of the version of all tokens. Before a look for a
-// token it makes sure that what is found is at least as new as the version.
+// tokenVersion queues the read of the version of all tokens. It comes before the
+// lookup of a token, so that what is found is at least as new as the version.
 func tokenVersion(b *db.Batch, into *int64) {
 	b.Query(func(r db.Rows) error { return r.Scan(into) }, `SELECT version FROM cache_versions WHERE name = 'tokens'`)
 }
 
-// TokenVersion gives the version of all tokens: it grows with every change.
+// TokenVersion returns the version of all tokens, which grows with every change.
 func (s *Store) TokenVersion(ctx context.Context) (int64, error) {
 	var version int64
 	b := &db.Batch{}
@@ -23,7 +23,7 @@ func (s *Store) TokenVersion(ctx context.Context) (int64, error) {
 	return version, s.read(ctx, b)
 }
 
-// TokenByHash finds a token with its company.
+// TokenByHash looks up a token with its company.
 func (s *Store) TokenByHash(ctx context.Context, hash [sha256.Size]byte) (domain.TokenLookup[domain.Token], error) {
 	var out domain.TokenLookup[domain.Token]
 	b := &db.Batch{}
@@ -59,7 +59,7 @@ func platformTokenDest(p *domain.PlatformToken) []any {
 	return []any{&p.ID, &p.Name, &p.LastFour, &p.CreatedAt, &p.RevokedAt}
 }
 
-// PlatformTokenByHash finds a token of the learning platform.
+// PlatformTokenByHash looks up a token of the learning platform.
 func (s *Store) PlatformTokenByHash(ctx context.Context, hash [sha256.Size]byte) (domain.TokenLookup[domain.PlatformToken], error) {
 	var out domain.TokenLookup[domain.PlatformToken]
 	b := &db.Batch{}
@@ -70,8 +70,8 @@ func (s *Store) PlatformTokenByHash(ctx context.Context, hash [sha256.Size]byte)
 }
 
 // CreatePlatformToken stores a new token of the learning platform.
-func (s *Store) CreatePlatformToken(ctx context.Context, name string, sealed domain.TokenDigest) (domain.PlatformToken, error) {
-	out := domain.PlatformToken{Name: name, LastFour: sealed.LastFour}
+func (s *Store) CreatePlatformToken(ctx context.Context, name string, digest domain.TokenDigest) (domain.PlatformToken, error) {
+	out := domain.PlatformToken{Name: name, LastFour: digest.LastFour}
 	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		if err := tx.Send(ctx, &db.Batch{}); err != nil {
 			return err
@@ -80,7 +80,7 @@ func (s *Store) CreatePlatformToken(ctx context.Context, name string, sealed dom
 		b := &db.Batch{}
 		b.Query(func(r db.Rows) error { return r.Scan(&out.ID) },
 			`INSERT INTO platform_tokens (name, hash, last_four, created_at) VALUES ($1, $2, $3, $4) RETURNING id`,
-			name, sealed.Hash[:], sealed.LastFour, out.CreatedAt)
+			name, digest.Hash[:], digest.LastFour, out.CreatedAt)
 		bumpTokens(b)
 		return tx.Send(ctx, b)
 	})
@@ -100,8 +100,8 @@ func (s *Store) PlatformTokens(ctx context.Context) ([]domain.PlatformToken, err
 	return out, s.read(ctx, b)
 }
 
-// RevokePlatformToken ends a token of the learning platform; again it changes
-// nothing. Codes: not_found.
+// RevokePlatformToken ends a token of the learning platform. Revoking it again
+// changes nothing. Codes: not_found.
 func (s *Store) RevokePlatformToken(ctx context.Context, id int64) (domain.PlatformToken, error) {
 	var out domain.PlatformToken
 	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Rows is a result being read. Close may be called at any time; Err tells why
-// Next ended.
+// Rows is a result being read. Close may be called at any time; Err returns why
+// Next returned false.
 type Rows interface {
 	Next() bool
 	Scan(dest ...any) error
@@ -30,11 +30,11 @@ type Conn interface {
 // trip, and carries one timestamp by the database's clock.
 type Tx interface {
 	Conn
-	// Now is the transaction's timestamp. It may be asked for once a statement
+	// Now returns the transaction's timestamp. It may be called once a statement
 	// has run.
 	Now() time.Time
-	// IDs queues the reservation of n ids of a sequence; they are in *into, in
-	// ascending order, once the batch was sent.
+	// IDs queues the reservation of n ids of a sequence. Once the batch was sent,
+	// *into holds them in ascending order.
 	IDs(b *Batch, sequence string, n int, into *[]int64)
 	// SendAndCommit queues statements that run together with the commit. Nothing may
 	// depend on how many rows they touch.
@@ -44,35 +44,36 @@ type Tx interface {
 // Engine is an open database.
 type Engine interface {
 	Dialect
-	// Write runs fn in a transaction and commits it. What fails for want of
-	// serialization is run again from the start, so fn must have no effect but on
-	// the database and must set, not add to, what it captures.
+	// Write runs fn in a transaction and commits it. It runs fn again from the
+	// start after a conflict with another transaction, so fn must have no effect
+	// outside the database and must set, not add to, what it captures.
 	Write(ctx context.Context, fn func(Tx) error) error
 	// Read runs fn on one connection, each statement for itself.
 	Read(ctx context.Context, fn func(Conn) error) error
 	// Snapshot runs fn in a read-only transaction that sees one state. It may
 	// take long; its statements stop when ctx ends.
 	Snapshot(ctx context.Context, fn func(Conn) error) error
-	// Now is the database's clock, without asking it.
+	// Now returns an estimate of the database's clock without a round trip.
 	Now() time.Time
-	// Watermark is an instant such that every change not yet visible to a
+	// Watermark returns an instant such that every change not yet visible to a
 	// statement that begins after the call is stamped at or after it.
 	Watermark(ctx context.Context) (time.Time, error)
-	// Erased is told that personal data was removed, so that the engine can clear
-	// what its files still hold of it.
+	// Erased clears what the engine's files still hold of deleted rows. It is to be
+	// called after personal data was deleted.
 	Erased(ctx context.Context) error
-	// AnalyzeGrownTables does what keeps the engine quick; it is to be called every few seconds.
+	// AnalyzeGrownTables refreshes the planner's statistics of tables that have
+	// grown fast. It is to be called every few seconds.
 	AnalyzeGrownTables(ctx context.Context) error
-	// Publish tells every process that listens on the topic, this one too.
+	// Publish notifies every process that listens on the topic, this one included.
 	Publish(ctx context.Context, topic string, keys []string) error
-	// Listen calls fn for what is published until ctx ends. fn is called with nil
-	// when something may have been missed.
+	// Listen calls fn with the keys of each notification until ctx ends. It calls
+	// fn with nil when notifications may have been missed.
 	Listen(ctx context.Context, topic string, fn func(keys []string)) error
-	// Generation changes with every commit to the database, whoever makes it. ok is
-	// false where the engine can't tell without asking.
+	// Generation returns a value that changes with every commit to the database by
+	// any process. ok is false if the engine does not know it without a round trip.
 	Generation() (value uint64, ok bool)
 	Migrate(ctx context.Context) error
-	// Migrated says whether the schema is the one this program needs.
+	// Migrated returns an error unless the schema is the one this program needs.
 	Migrated(ctx context.Context) error
 	Ping(ctx context.Context) error
 	Backup(ctx context.Context, path string) error
@@ -91,26 +92,28 @@ type Stats struct {
 type Dialect interface {
 	// Name is sqlite or postgres.
 	Name() string
-	// ValuesTable gives a table expression over columns of values, and its arguments,
-	// whose placeholders begin at $first. Every column has the same length.
+	// ValuesTable returns a table expression over columns of values and its
+	// arguments, whose placeholders begin at $first. All columns have the same
+	// length.
 	ValuesTable(first int, cols ...Column) (sql string, args []any)
-	// Join and LeftJoin are clauses that join a table, looking its rows up by an
-	// index for each row before it. An engine that believes the table small would
-	// else read it whole, and go on so with a plan it keeps while the table grows.
+	// Join and LeftJoin return clauses that join a table by one index lookup per
+	// row of what precedes it. Without them a planner that believes the table to be
+	// small scans it, and keeps that plan while the table grows.
 	Join(table, alias, on string) string
 	LeftJoin(table, alias, on string) string
-	// ForUpdate and ForShare are the suffixes that lock the rows of a table alias;
-	// empty where there is one writer.
+	// ForUpdate and ForShare return the suffixes that lock the rows of a table
+	// alias. They are empty on an engine with a single writer.
 	ForUpdate(alias string) string
 	ForShare(alias string) string
-	// SkipLocked follows ForUpdate and passes over rows that others hold.
+	// SkipLocked returns the suffix that follows ForUpdate to skip rows that other
+	// transactions have locked.
 	SkipLocked() string
-	// NotifyOnCommit is a statement that tells the listeners of a topic once the
-	// transaction commits; empty where Generation makes it needless.
+	// NotifyOnCommit returns a statement that notifies the listeners of a topic
+	// when the transaction commits. It is empty where Generation makes it needless.
 	NotifyOnCommit(topic string) string
 }
 
-// Column is one named column of a Rows expression.
+// Column is one named column of a ValuesTable.
 type Column struct {
 	Name   string
 	Type   Type
@@ -133,8 +136,8 @@ const (
 // Batch is a queue of statements.
 type Batch struct{ Items []Item }
 
-// Item is one queued statement; Each is called per row, Done with the number of
-// rows it touched.
+// Item is one queued statement. Each is called once per row, Done with the
+// number of affected rows.
 type Item struct {
 	SQL  string
 	Args []any
@@ -145,7 +148,8 @@ type Item struct {
 // Exec queues a statement whose rows are not read.
 func (b *Batch) Exec(sql string, args ...any) { b.Items = append(b.Items, Item{SQL: sql, Args: args}) }
 
-// One queues a statement that must touch exactly one row, or gives err.
+// One queues a statement that must affect exactly one row; if it does not, the
+// batch fails with err.
 func (b *Batch) One(err error, sql string, args ...any) {
 	b.Items = append(b.Items, Item{SQL: sql, Args: args, Done: func(n int64) error {
 		if n != 1 {
@@ -155,10 +159,10 @@ func (b *Batch) One(err error, sql string, args ...any) {
 	}})
 }
 
-// Query queues a statement and reads each of its rows.
+// Query queues a statement and calls each for every row of its result.
 func (b *Batch) Query(each func(Rows) error, sql string, args ...any) {
 	b.Items = append(b.Items, Item{SQL: sql, Args: args, Each: each})
 }
 
-// Empty says whether nothing is queued.
+// Empty reports whether nothing is queued.
 func (b *Batch) Empty() bool { return b == nil || len(b.Items) == 0 }

@@ -2,7 +2,7 @@ package db
 
 import "errors"
 
-// What engines turn their driver's error codes into.
+// The errors that engines map their driver's error codes to.
 var (
 	// ErrUnique is a violated unique constraint.
 	ErrUnique = errors.New("unique constraint")
@@ -10,6 +10,6 @@ var (
 	ErrReference = errors.New("foreign key constraint")
 	// ErrRetry is a deadlock or a serialization failure.
 	ErrRetry = errors.New("serialization failure")
-	// ErrUnavailable is a database that can not be reached or is busy for too long.
+	// ErrUnavailable is a database that cannot be reached or is busy for too long.
 	ErrUnavailable = errors.New("database unavailable")
 )

@@ -14,7 +14,7 @@ var files embed.FS
 // Version is the number of the newest migration.
 const Version = 1
 
-// For gives the migrations of one engine.
+// For returns the migrations of one engine.
 func For(engine string) (fs.FS, error) {
 	sub, err := fs.Sub(files, engine)
 	if err != nil {
@@ -23,7 +23,7 @@ func For(engine string) (fs.FS, error) {
 	return sub, nil
 }
 
-// Check holds a database's schema version against the program's.
+// Check returns an error if a database's schema version does not fit the program.
 func Check(version int64) error {
 	switch {
 	case version < Version:

@@ -19,7 +19,8 @@ func (dialect) LeftJoin(table, alias, on string) string {
 	return " LEFT JOIN" + lateral(table, alias, on) + " ON true"
 }
 
-// lateral keeps by its OFFSET that the planner makes an ordinary join of it.
+// lateral returns a lateral subquery. Its OFFSET keeps the planner from turning
+// it into an ordinary join.
 func lateral(table, alias, on string) string {
 	return fmt.Sprintf(" LATERAL (SELECT * FROM %s %s WHERE %s OFFSET 0) %[2]s", table, alias, on)
 }
@@ -34,9 +35,10 @@ var arrayTypes = map[db.Type]string{
 	db.Int: "bigint[]", db.Text: "text[]", db.Bool: "boolean[]", db.Time: "timestamptz[]", db.Bytes: "bytea[]", db.UUID: "uuid[]",
 }
 
-// Rows is unnest over one array per column. The arrays stand in subqueries, where
-// PostgreSQL does not look at their length when it plans: else a plan for just so
-// many rows would seem better than the one it keeps, and it would plan every time.
+// ValuesTable returns unnest over one array per column. The arrays stand in
+// subqueries because PostgreSQL's planner does not look at their length there.
+// Otherwise a plan for exactly that many rows would look better than the cached
+// generic plan, and every execution would be planned anew.
 func (dialect) ValuesTable(first int, cols ...db.Column) (string, []any) {
 	arrays, names := make([]string, len(cols)), make([]string, len(cols))
 	args := make([]any, len(cols))

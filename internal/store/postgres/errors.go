@@ -11,17 +11,17 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// mapError gives the driver's error the meaning the store knows.
+// mapError maps the driver's error to one of the errors of package db.
 func mapError(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, pgx.ErrNoRows) {
 		return err
 	}
-	for _, known := range []error{db.ErrUnique, db.ErrReference, db.ErrRetry, db.ErrUnavailable} {
-		if errors.Is(err, known) {
+	for _, mapped := range []error{db.ErrUnique, db.ErrReference, db.ErrRetry, db.ErrUnavailable} {
+		if errors.Is(err, mapped) {
 			return err
 		}
 	}
-	// Whatever code a server gives when it lets nobody in, no statement is to blame.
+	// A refused connection is never the fault of a statement, whatever its code.
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) {
 		return fmt.Errorf("%w: %w", db.ErrUnavailable, err)
@@ -51,12 +51,13 @@ func mapError(err error) error {
 	return err
 }
 
-// netError tells a broken connection from a mistake in our own SQL.
+// netError reports whether the connection broke, as opposed to a mistake in our
+// own SQL.
 func netError(err error) bool { return pgconn.SafeToRetry(err) || isNet(err) }
 
-// retries is how often a failed transaction is worth running again. A violated
-// constraint means that another transaction was quicker: the next run sees what
-// it wrote.
+// retries returns how often a failed transaction is run again. A violated
+// constraint means that another transaction committed first; the next run sees
+// what it wrote.
 func retries(err error) int {
 	switch {
 	case errors.Is(err, db.ErrRetry), errors.Is(err, db.ErrUnique), errors.Is(err, db.ErrReference):

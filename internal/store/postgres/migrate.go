@@ -33,7 +33,7 @@ func (e *Engine) provider() (*goose.Provider, func(), error) {
 }
 
 // Migrate brings the schema up to date. Replicas that start together wait for
-// each other.
+// one another.
 func (e *Engine) Migrate(ctx context.Context) error {
 	p, done, err := e.provider()
 	if err != nil {
@@ -46,7 +46,7 @@ func (e *Engine) Migrate(ctx context.Context) error {
 	return nil
 }
 
-// Migrated says whether the schema is the one this program needs.
+// Migrated returns an error unless the schema is the one this program needs.
 func (e *Engine) Migrated(ctx context.Context) error {
 	var version int64
 	err := e.pool.QueryRow(ctx, "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&version)

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// maxPayload stays under PostgreSQL's 8,000-byte limit of a notification.
+// maxPayload is below PostgreSQL's limit of 8,000 bytes per notification.
 const maxPayload = 7000
 
 // Publish sends the keys as notifications.
@@ -33,7 +33,7 @@ func (e *Engine) Publish(ctx context.Context, topic string, keys []string) error
 	return nil
 }
 
-// Listen holds one connection outside the pool, and makes it anew when it breaks.
+// Listen holds one connection outside the pool and reconnects when it breaks.
 func (e *Engine) Listen(ctx context.Context, topic string, fn func(keys []string)) error {
 	for {
 		err := e.listenOnce(ctx, topic, fn)

@@ -17,16 +17,17 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// writerLock is held, shared, by every writing transaction from before it reads
-// its timestamp until it ends. The watermark asks who holds it.
+// writerLock is an advisory lock that every writing transaction holds, shared,
+// from before it reads its timestamp until it ends. Watermark looks for its
+// holders.
 const writerLock = 4_261_946_101
 
 // Engine is a PostgreSQL database.
 type Engine struct {
 	dialect
 	pool *pgxpool.Pool
-	// ahead is how far the database's clock is ahead of ours, in nanoseconds.
-	ahead atomic.Int64
+	// clockOffset is the database's clock minus the local one, in nanoseconds.
+	clockOffset atomic.Int64
 }
 
 // Open connects to the database that the address names.
@@ -60,15 +61,15 @@ func Open(ctx context.Context, address string) (*Engine, error) {
 		pool.Close()
 		return nil, mapError(err)
 	}
-	e.sawClock(now)
+	e.noteClock(now)
 	return e, nil
 }
 
-func (e *Engine) sawClock(now time.Time) { e.ahead.Store(int64(time.Until(now))) }
+func (e *Engine) noteClock(now time.Time) { e.clockOffset.Store(int64(time.Until(now))) }
 
-// Now is the database's clock as last seen, moved on by our own.
+// Now returns the database's clock as last seen, advanced by the local one.
 func (e *Engine) Now() time.Time {
-	return time.Now().Add(time.Duration(e.ahead.Load())).UTC().Truncate(time.Millisecond)
+	return time.Now().Add(time.Duration(e.clockOffset.Load())).UTC().Truncate(time.Millisecond)
 }
 
 // Write runs fn in a transaction.
@@ -115,34 +116,35 @@ func (e *Engine) Read(ctx context.Context, fn func(db.Conn) error) error {
 	return fn(&runner{conn: conn})
 }
 
-// patience is how long a database may take that hangs instead of closing its
-// connections. Nothing that a request waits for takes nearly as long.
-const patience = 15 * time.Second
+// connectionTimeout is how long a call may wait for a connection and use it. It
+// ends calls to a database that hangs instead of closing its connections.
+const connectionTimeout = 15 * time.Second
 
-// acquire gives a connection that breaks when it is used for too long.
+// acquire returns a connection that breaks when it is used for longer than
+// connectionTimeout.
 func (e *Engine) acquire(ctx context.Context) (*pgx.Conn, func(), error) {
-	limited, cancel := context.WithTimeout(ctx, patience)
+	limited, cancel := context.WithTimeout(ctx, connectionTimeout)
 	defer cancel()
 	conn, err := e.pool.Acquire(limited)
 	if err != nil {
 		if limited.Err() != nil && ctx.Err() == nil {
-			return nil, nil, fmt.Errorf("%w: no connection within %s: %w", db.ErrUnavailable, patience, err)
+			return nil, nil, fmt.Errorf("%w: no connection within %s: %w", db.ErrUnavailable, connectionTimeout, err)
 		}
 		return nil, nil, mapError(err)
 	}
-	wire := conn.Conn().PgConn().Conn()
-	if err := wire.SetDeadline(time.Now().Add(patience)); err != nil {
+	netConn := conn.Conn().PgConn().Conn()
+	if err := netConn.SetDeadline(time.Now().Add(connectionTimeout)); err != nil {
 		conn.Release()
 		return nil, nil, mapError(err)
 	}
 	return conn.Conn(), func() {
-		_ = wire.SetDeadline(time.Time{}) // a closed connection does not come back to the pool
+		_ = netConn.SetDeadline(time.Time{}) // a closed connection does not return to the pool
 		conn.Release()
 	}, nil
 }
 
-// Snapshot runs fn in a repeatable read-only transaction. Statements are not
-// compiled: that would keep the first rows of a long one waiting.
+// Snapshot runs fn in a repeatable read-only transaction. JIT compilation is off
+// because it would delay the first rows of a long statement.
 func (e *Engine) Snapshot(ctx context.Context, fn func(db.Conn) error) error {
 	conn, err := e.pool.Acquire(ctx)
 	if err != nil {
@@ -160,16 +162,16 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(db.Conn) error) error {
 }
 
 // writersSQL is the start of the oldest transaction that holds the writer lock.
-// A start we are not allowed to see counts as the beginning of time. A backend
-// that we see without a start has ended its transaction while we looked, or
-// begins one after we read the clock: neither is of concern.
+// A start that we are not permitted to see counts as the epoch. A backend without
+// a start ended its transaction while we looked, or begins one after we read the
+// clock; neither matters.
 const writersSQL = `
 	SELECT min(CASE WHEN a.state IS NULL OR a.state = 'disabled' THEN timestamptz 'epoch' ELSE a.xact_start END)
 	FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
 	WHERE l.locktype = 'advisory' AND l.classid = $1 AND l.objid = $2 AND l.objsubid = 1
 	  AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
-// Watermark is the start of the oldest open writing transaction. The clock is
+// Watermark returns the start of the oldest open writing transaction. The clock is
 // read before the locks: a writer that takes the lock later reads it later too.
 func (e *Engine) Watermark(ctx context.Context) (time.Time, error) {
 	var at time.Time
@@ -187,18 +189,18 @@ func (e *Engine) Watermark(ctx context.Context) (time.Time, error) {
 	return at.Truncate(time.Millisecond), nil
 }
 
-// Erased has nothing to do: PostgreSQL's vacuum clears dead rows.
+// Erased does nothing: PostgreSQL's vacuum clears dead rows.
 func (e *Engine) Erased(context.Context) error { return nil }
 
-// grownSQL finds tables that are much larger than when PostgreSQL last looked at
-// them, or that it has never looked at.
+// grownSQL finds tables that are much larger than when they were last analyzed,
+// or that were never analyzed.
 const grownSQL = `
 	SELECT quote_ident(s.relname) FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
 	WHERE s.schemaname = current_schema() AND s.n_mod_since_analyze > 1000 + 2 * greatest(c.reltuples, 0)`
 
-// AnalyzeGrownTables has PostgreSQL look at tables that have grown fast. It plans for empty
-// tables in a new database, keeps those plans, and autovacuum comes by once a
-// minute at best: an import would read whole tables until then.
+// AnalyzeGrownTables analyzes tables that have grown fast. In a new database
+// PostgreSQL plans for empty tables and keeps those plans, and autovacuum runs
+// once a minute at best: an import would scan whole tables until then.
 func (e *Engine) AnalyzeGrownTables(ctx context.Context) error {
 	rows, err := e.pool.Query(ctx, grownSQL)
 	if err != nil {
@@ -216,13 +218,13 @@ func (e *Engine) AnalyzeGrownTables(ctx context.Context) error {
 	return nil
 }
 
-// Generation is not known here: listeners are notified instead.
+// Generation returns ok = false: listeners are notified instead.
 func (e *Engine) Generation() (uint64, bool) { return 0, false }
 
-// Ping asks whether the database answers.
+// Ping returns an error if the database does not answer.
 func (e *Engine) Ping(ctx context.Context) error { return mapError(e.pool.Ping(ctx)) }
 
-// Stats describes the pool.
+// Stats returns the state of the pool.
 func (e *Engine) Stats() db.Stats {
 	s := e.pool.Stat()
 	return db.Stats{
@@ -231,7 +233,7 @@ func (e *Engine) Stats() db.Stats {
 	}
 }
 
-// Close ends the pool; it waits for what runs.
+// Close closes the pool once all its connections are released.
 func (e *Engine) Close() error {
 	e.pool.Close()
 	return nil

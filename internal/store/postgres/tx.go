@@ -40,8 +40,8 @@ func queue(batch *pgx.Batch, items []db.Item) {
 	}
 }
 
-// send runs the batch, skips the results of the first skip statements, and hands
-// the rest to the items.
+// send runs the batch, skips the results of the first skip statements and passes
+// the others to the items.
 func (r *runner) send(ctx context.Context, batch *pgx.Batch, items []db.Item, skip int) (err error) {
 	res := r.conn.SendBatch(ctx, batch)
 	defer func() {
@@ -90,7 +90,7 @@ type rows struct{ pgx.Rows }
 
 func (r rows) Err() error { return mapError(r.Rows.Err()) }
 
-// tx is a writing transaction. The first statement carries its beginning along.
+// tx is a writing transaction. It begins in the round trip of its first statement.
 type tx struct {
 	runner
 	engine *Engine
@@ -110,7 +110,7 @@ func (t *tx) begin(batch *pgx.Batch) db.Item {
 		if err := r.Scan(&void, &t.now); err != nil {
 			return err
 		}
-		t.engine.sawClock(t.now)
+		t.engine.noteClock(t.now)
 		t.now = t.now.UTC().Truncate(time.Millisecond)
 		return nil
 	}}
@@ -185,8 +185,8 @@ func (t *tx) commit(ctx context.Context) error {
 	return t.send(ctx, batch, items, skip)
 }
 
-// rollback works on a context of its own: the request's may be over, and the
-// connection goes back to the pool.
+// rollback uses a context of its own: the request's may have ended, and the
+// connection must return to the pool clean.
 func (t *tx) rollback() {
 	if !t.begun || t.conn.IsClosed() {
 		return

@@ -35,7 +35,7 @@ func (c *conn) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
 }
 
 func (c *conn) Exec(ctx context.Context, text string, args ...any) (int64, error) {
-	st, err := c.prepare(ctx, text) //nolint:sqlclosecheck // Kept for the next time.
+	st, err := c.prepare(ctx, text) //nolint:sqlclosecheck // It is cached for the next call.
 	if err != nil {
 		return 0, err
 	}
@@ -48,11 +48,11 @@ func (c *conn) Exec(ctx context.Context, text string, args ...any) (int64, error
 }
 
 func (c *conn) Query(ctx context.Context, text string, args ...any) (db.Rows, error) {
-	st, err := c.prepare(ctx, text) //nolint:sqlclosecheck // Kept for the next time.
+	st, err := c.prepare(ctx, text) //nolint:sqlclosecheck // It is cached for the next call.
 	if err != nil {
 		return nil, err
 	}
-	rs, err := st.QueryContext(ctx, bind(args)...) //nolint:rowserrcheck // The caller closes and asks.
+	rs, err := st.QueryContext(ctx, bind(args)...) //nolint:rowserrcheck // The caller checks the error and closes the rows.
 	if err != nil {
 		return nil, mapError(err)
 	}
@@ -99,18 +99,18 @@ func (c *conn) close() {
 	_ = c.sql.Close()
 }
 
-// quick runs statements without watching the context: see writeOnce.
-type quick struct{ c *conn }
+// uncancelled runs statements that ignore the context's end: see writeOnce.
+type uncancelled struct{ c *conn }
 
-func (q quick) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+func (q uncancelled) Exec(ctx context.Context, text string, args ...any) (int64, error) {
 	return q.c.Exec(context.WithoutCancel(ctx), text, args...)
 }
 
-func (q quick) Query(ctx context.Context, text string, args ...any) (db.Rows, error) {
+func (q uncancelled) Query(ctx context.Context, text string, args ...any) (db.Rows, error) {
 	return q.c.Query(context.WithoutCancel(ctx), text, args...)
 }
 
-func (q quick) Send(ctx context.Context, b *db.Batch) error {
+func (q uncancelled) Send(ctx context.Context, b *db.Batch) error {
 	return q.c.Send(context.WithoutCancel(ctx), b)
 }
 
@@ -195,7 +195,7 @@ func (t *tx) commit(ctx context.Context) error {
 
 func (t *tx) rollback() {
 	if t.begun {
-		// After some failures SQLite has rolled back by itself; then this fails.
+		// After some failures SQLite has already rolled back; then this fails.
 		_, _ = t.conn.Exec(context.Background(), "ROLLBACK")
 	}
 }

@@ -10,32 +10,33 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// The patience of the writing connection: for other processes on the same file,
-// and for readers that keep the log from being emptied.
+// writerBusyTimeout is how long the writing connection waits for other processes
+// on the same file; checkpointBusyTimeout is how long a checkpoint waits for
+// readers that still use the log.
 const (
-	writerPatience = 10 * time.Second
-	readerPatience = time.Second
+	writerBusyTimeout     = 10 * time.Second
+	checkpointBusyTimeout = time.Second
 )
 
-// erasure notes that the write-ahead log still holds what was deleted, and how
-// many snapshots are open: while one is, the log can't be emptied.
+// erasure records whether the write-ahead log still holds deleted rows, and how
+// many snapshots are open: while one is open, the log cannot be emptied.
 type erasure struct {
 	pending   atomic.Bool
 	snapshots atomic.Int32
 }
 
-// AnalyzeGrownTables has nothing to do: SQLite plans by its rules, not by statistics.
+// AnalyzeGrownTables does nothing: SQLite plans by rules here, not by statistics.
 func (e *Engine) AnalyzeGrownTables(context.Context) error { return nil }
 
-// Erased moves the write-ahead log into the file and empties it: its old pages
-// still hold what was deleted. While a snapshot reads the log, its end does so;
-// writers do not wait for a slow report.
+// Erased checkpoints and empties the write-ahead log, whose old pages still hold
+// what was deleted. While a snapshot reads the log, this is left to the end of
+// the snapshot, so that writers do not wait for a slow report.
 func (e *Engine) Erased(ctx context.Context) error {
 	e.erasure.pending.Store(true)
-	return e.emptyLog(ctx)
+	return e.truncateLog(ctx)
 }
 
-func (e *Engine) emptyLog(ctx context.Context) error {
+func (e *Engine) truncateLog(ctx context.Context) error {
 	if !e.erasure.pending.Load() || e.erasure.snapshots.Load() > 0 {
 		return nil
 	}
@@ -45,7 +46,7 @@ func (e *Engine) emptyLog(ctx context.Context) error {
 	}
 	defer func() { e.writer <- c }()
 	ctx = context.WithoutCancel(ctx)
-	if err := c.setPatience(ctx, readerPatience); err != nil {
+	if err := c.setBusyTimeout(ctx, checkpointBusyTimeout); err != nil {
 		return err
 	}
 	var busy, frames, moved int64
@@ -56,10 +57,10 @@ func (e *Engine) emptyLog(ctx context.Context) error {
 	if err == nil && busy == 0 {
 		e.erasure.pending.Store(false)
 	}
-	return errors.Join(err, c.setPatience(ctx, writerPatience))
+	return errors.Join(err, c.setBusyTimeout(ctx, writerBusyTimeout))
 }
 
-func (c *conn) setPatience(ctx context.Context, d time.Duration) error {
+func (c *conn) setBusyTimeout(ctx context.Context, d time.Duration) error {
 	_, err := c.Exec(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", d.Milliseconds()))
 	return err
 }

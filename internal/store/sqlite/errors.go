@@ -10,7 +10,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// mapError gives the driver's error the meaning the store knows.
+// mapError maps the driver's error to one of the errors of package db.
 func mapError(err error) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {

@@ -26,7 +26,7 @@ func (e *Engine) Migrate(ctx context.Context) error {
 	return nil
 }
 
-// Migrated says whether the schema is the one this program needs.
+// Migrated returns an error unless the schema is the one this program needs.
 func (e *Engine) Migrated(ctx context.Context) error {
 	var version int64
 	b := &db.Batch{}

@@ -2,8 +2,8 @@ package sqlite
 
 import "context"
 
-// Publish calls the listeners of this process; another process on the same file
-// is found by their slow poll.
+// Publish calls the listeners of this process. Other processes on the same file
+// find changes by polling.
 func (e *Engine) Publish(_ context.Context, topic string, keys []string) error {
 	e.mu.Lock()
 	var fns []func([]string)
@@ -17,7 +17,7 @@ func (e *Engine) Publish(_ context.Context, topic string, keys []string) error {
 	return nil
 }
 
-// Listen calls fn for what this process publishes until ctx ends.
+// Listen calls fn with what this process publishes until ctx ends.
 func (e *Engine) Listen(ctx context.Context, topic string, fn func(keys []string)) error {
 	e.mu.Lock()
 	e.lastID++

@@ -1,6 +1,6 @@
 // Package sqlite opens an SQLite file for the store: pragmas, one writer and a
 // few readers with their prepared statements, the change clock, and driver
-// errors as the store's. The SQL of the nouns is not here.
+// errors mapped to those of package db. The SQL of the nouns is not here.
 package sqlite
 
 import (
@@ -41,7 +41,7 @@ type Engine struct {
 	waitTime time.Duration
 }
 
-// Open opens or makes the file at path.
+// Open opens the file at path, or creates it.
 func Open(ctx context.Context, path string) (*Engine, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -71,42 +71,42 @@ func Open(ctx context.Context, path string) (*Engine, error) {
 			e.reader <- pinned
 		}
 	}
-	// A process that was killed may have left an erasure unfinished. What keeps us
-	// from finishing it now is no reason not to open: the next occasion will do.
+	// A process that was killed may have left an erasure unfinished. A failure to
+	// finish it now is no reason not to open: the next erasure finishes it too.
 	_ = e.Erased(ctx)
 	return e, nil
 }
 
-// dsn sets what every connection needs. A deleted row is overwritten with zeros,
+// dsn returns the data source name with the pragmas of every connection. A deleted row is overwritten with zeros,
 // so that erased people are gone from the file; a commit reaches the disk before
 // it is acknowledged.
 func dsn(path string) string {
 	q := url.Values{"_pragma": {
-		fmt.Sprintf("busy_timeout(%d)", writerPatience.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+		fmt.Sprintf("busy_timeout(%d)", writerBusyTimeout.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
 		"secure_delete(1)", "cache_size(-4000)", "temp_store(MEMORY)",
 	}}
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: q.Encode()}).String()
 }
 
-// Path is the file's name.
+// Path returns the file's absolute path.
 func (e *Engine) Path() string { return e.path }
 
-// Now is the machine's clock.
+// Now returns the machine's clock.
 func (e *Engine) Now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// Write runs fn in a transaction, after those that asked before it.
+// Write runs fn in a transaction. Writers run one at a time, in order of arrival.
 func (e *Engine) Write(ctx context.Context, fn func(db.Tx) error) error {
 	for try := 0; ; try++ {
 		err := e.writeOnce(ctx, fn)
-		if err == nil || try >= 4 || !again(err) {
+		if err == nil || try >= 4 || !retryable(err) {
 			return err
 		}
 	}
 }
 
-// again tells whether another run may succeed: what it stumbled over is there to
-// be seen now.
-func again(err error) bool {
+// retryable reports whether another run may succeed: it sees the row that the
+// first one conflicted with.
+func retryable(err error) bool {
 	return errors.Is(err, db.ErrRetry) || errors.Is(err, db.ErrUnique) || errors.Is(err, db.ErrReference)
 }
 
@@ -116,13 +116,13 @@ func (e *Engine) writeOnce(ctx context.Context, fn func(db.Tx) error) error {
 		return err
 	}
 	defer func() { e.writer <- c }()
-	// Statements are short: a context that could interrupt each of them costs
-	// more than it saves.
+	// Statements are short, and a context that can interrupt them costs more than
+	// it saves.
 	ctx = context.WithoutCancel(ctx)
 	t := &tx{conn: c}
 	committed := false
 	defer func() {
-		if !committed { // an error or a panic: the next writer gets a clean connection
+		if !committed { // after an error or a panic the next writer needs a clean connection
 			t.rollback()
 		}
 	}()
@@ -140,11 +140,11 @@ func (e *Engine) Read(ctx context.Context, fn func(db.Conn) error) error {
 		return err
 	}
 	defer func() { e.reader <- c }()
-	return fn(quick{c})
+	return fn(uncancelled{c})
 }
 
 // Snapshot runs fn in a read transaction on a connection of its own, so that
-// long reports do not take the readers away from requests.
+// long reports do not occupy the readers that requests need.
 func (e *Engine) Snapshot(ctx context.Context, fn func(db.Conn) error) error {
 	own, err := e.db.Conn(ctx)
 	if err != nil {
@@ -155,7 +155,7 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(db.Conn) error) error {
 	defer func() {
 		c.close()
 		e.erasure.snapshots.Add(-1)
-		_ = e.emptyLog(context.WithoutCancel(ctx))
+		_ = e.truncateLog(context.WithoutCancel(ctx))
 	}()
 	if _, err := c.Exec(ctx, "BEGIN"); err != nil {
 		return err
@@ -185,8 +185,8 @@ func (e *Engine) take(ctx context.Context, from chan *conn) (*conn, error) {
 	}
 }
 
-// Watermark is the time of the latest committed change: later ones are never
-// stamped before it.
+// Watermark returns the time of the latest committed change: later changes are
+// never stamped before it.
 func (e *Engine) Watermark(ctx context.Context) (time.Time, error) {
 	var at time.Time
 	err := e.Read(ctx, func(c db.Conn) error {
@@ -205,7 +205,7 @@ func (e *Engine) Watermark(ctx context.Context) (time.Time, error) {
 	return at, err
 }
 
-// Ping asks whether the file answers.
+// Ping returns an error if the file cannot be read.
 func (e *Engine) Ping(ctx context.Context) error {
 	return e.Read(ctx, func(c db.Conn) error {
 		_, err := c.Exec(ctx, "SELECT 1")
@@ -213,7 +213,7 @@ func (e *Engine) Ping(ctx context.Context) error {
 	})
 }
 
-// Stats describes the connections.
+// Stats returns the state of the connections.
 func (e *Engine) Stats() db.Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -232,7 +232,7 @@ func (e *Engine) Backup(ctx context.Context, path string) error {
 	return nil
 }
 
-// Close closes the file; what runs has ended before.
+// Close closes the file. All calls must have returned before.
 func (e *Engine) Close() error {
 	for _, c := range e.all {
 		c.close()
@@ -242,7 +242,7 @@ func (e *Engine) Close() error {
 	return e.db.Close()
 }
 
-// ParseURL gives the path that an sqlite:// address names: sqlite:///abs/file.db
+// ParseURL returns the path of an sqlite:// address: sqlite:///abs/file.db
 // or sqlite://relative.db.
 func ParseURL(address string) (string, error) {
 	path := strings.TrimPrefix(address, "sqlite://")

@@ -95,8 +95,8 @@ func (dialect) LeftJoin(table, alias, on string) string {
 
 func (dialect) NotifyOnCommit(string) string { return "" }
 
-// Rows is json_each over one array of rows: the statement's text does not
-// depend on how many there are, so it is prepared once.
+// ValuesTable returns json_each over one array of rows. The statement's text
+// does not depend on the number of rows, so it is prepared once.
 func (dialect) ValuesTable(first int, cols ...db.Column) (string, []any) {
 	parts := make([]string, len(cols))
 	for i, c := range cols {
@@ -106,7 +106,7 @@ func (dialect) ValuesTable(first int, cols ...db.Column) (string, []any) {
 		}
 		parts[i] = value + " AS " + c.Name
 	}
-	// Materialised, or a join would read the array anew for every row of the other table.
+	// Without MATERIALIZED a join would parse the array for every row of the other table.
 	text := "(WITH given AS MATERIALIZED (SELECT " + strings.Join(parts, ", ") + " FROM json_each($" + strconv.Itoa(first) + ")) SELECT * FROM given)"
 	return text, []any{encodeRows(cols)}
 }
