@@ -75,7 +75,7 @@ func (s *Store) loadActivities(ctx context.Context, tx db.Tx, items []domain.Act
 			ids, keys = append(ids, it.Activity.AssignmentID), append(keys, it.Activity.ID)
 		}
 	}
-	assignments, args := s.db.ValuesTable(1, db.Column{Name: "id", Type: db.Int, Values: unique(ids)})
+	assignments, args := s.db.ValuesTable(1, db.Ints("id", unique(ids)))
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
 		a := &trackedAssignment{}
@@ -85,7 +85,7 @@ func (s *Store) loadActivities(ctx context.Context, tx db.Tx, items []domain.Act
 		run.order = append(run.order, a.ID)
 		return err
 	}, `SELECT `+assignmentColumns+assignmentFrom+` WHERE a.id IN (SELECT k.id FROM `+assignments+` k) ORDER BY a.id`+s.db.ForUpdate("a"), args...)
-	activities, args := s.db.ValuesTable(1, db.Column{Name: "id", Type: db.Text, Values: unique(keys)})
+	activities, args := s.db.ValuesTable(1, db.Texts("id", unique(keys)))
 	b.Query(func(r db.Rows) error {
 		var id string
 		err := r.Scan(&id)
@@ -203,11 +203,9 @@ func (r *activityRun) companies() []int64 {
 }
 
 func (s *Store) insertActivities(b *db.Batch, acts []domain.Activity, now time.Time) {
-	ids, assignments := make([]string, len(acts)), make([]int64, len(acts))
-	for i, a := range acts {
-		ids[i], assignments[i] = a.ID, a.AssignmentID
-	}
-	rows, args := s.db.ValuesTable(2, db.Column{Name: "id", Type: db.Text, Values: ids}, db.Column{Name: "assignment_id", Type: db.Int, Values: assignments})
+	rows, args := s.db.ValuesTable(2, db.Columns(acts,
+		db.TextColumn("id", func(a *domain.Activity) string { return a.ID }),
+		db.IntColumn("assignment_id", func(a *domain.Activity) int64 { return a.AssignmentID }))...)
 	b.Exec(`INSERT INTO activities (id, assignment_id, received_at) SELECT r.id, r.assignment_id, $1 FROM `+rows+` r ORDER BY r.id`,
 		append([]any{now}, args...)...)
 }

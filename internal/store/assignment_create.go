@@ -91,7 +91,7 @@ func unique[T ~string | ~int64](in []T) []T {
 // their ids, so that nobody is offboarded between the decision and the commit.
 func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 	b.Query(func(r db.Rows) error { return r.Scan(&p.defaultDays) }, `SELECT default_deadline_days FROM companies WHERE id = $1`, company)
-	employees, employeeArgs := d.ValuesTable(2, db.Column{Name: "external_id", Type: db.Text, Values: p.employeeKeys})
+	employees, employeeArgs := d.ValuesTable(2, db.Texts("external_id", p.employeeKeys))
 	b.Query(func(r db.Rows) error {
 		var e domain.Employee
 		if err := scanEmployee(r, &e); err != nil {
@@ -109,7 +109,7 @@ func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 		return err
 	}, `SELECT DISTINCT e.external_id FROM employees e
 		WHERE e.company_id = $1 AND e.external_id IN (SELECT k.external_id FROM `+employees+` k) AND e.left_at IS NOT NULL`, append([]any{company}, employeeArgs...)...)
-	courses, courseArgs := d.ValuesTable(2, db.Column{Name: "id", Type: db.Int, Values: p.courseKeys})
+	courses, courseArgs := d.ValuesTable(2, db.Ints("id", p.courseKeys))
 	b.Query(func(r db.Rows) error {
 		var c grantedCourse
 		err := scanCourse(r, &c.Course, &c.granted)
@@ -117,7 +117,7 @@ func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 		return err
 	}, `SELECT `+courseColumns+`, g.company_id IS NOT NULL FROM courses c
 		LEFT JOIN course_grants g ON g.company_id = $1 AND g.course_id = c.id WHERE c.id IN (SELECT k.id FROM `+courses+` k)`, append([]any{company}, courseArgs...)...)
-	externals, externalArgs := d.ValuesTable(2, db.Column{Name: "external_id", Type: db.Text, Values: p.externalKeys})
+	externals, externalArgs := d.ValuesTable(2, db.Texts("external_id", p.externalKeys))
 	b.Query(func(r db.Rows) error {
 		var a domain.Assignment
 		err := scanAssignment(r, &a)
@@ -194,17 +194,13 @@ func (p *assignPlan) entry(c domain.Caller) domain.AuditEntry {
 // and the later one starts anew and finds what the first has made.
 func (s *Store) insertAssignments(b *db.Batch, made []domain.Assignment) {
 	sorted := slices.SortedFunc(slices.Values(made), func(x, y domain.Assignment) int { return strings.Compare(x.ExternalID, y.ExternalID) })
-	n := len(sorted)
-	ids, employees, courses := make([]int64, n), make([]int64, n), make([]int64, n)
-	externals, deadlines, required := make([]string, n), make([]time.Time, n), make([]bool, n)
-	for i, a := range sorted {
-		ids[i], employees[i], courses[i] = a.ID, a.EmployeeID, a.CourseID
-		externals[i], deadlines[i], required[i] = a.ExternalID, a.Deadline, a.IsRequired
-	}
-	rows, args := s.db.ValuesTable(3,
-		db.Column{Name: "id", Type: db.Int, Values: ids}, db.Column{Name: "external_id", Type: db.Text, Values: externals},
-		db.Column{Name: "employee_id", Type: db.Int, Values: employees}, db.Column{Name: "course_id", Type: db.Int, Values: courses},
-		db.Column{Name: "deadline", Type: db.Time, Values: deadlines}, db.Column{Name: "required", Type: db.Bool, Values: required})
+	rows, args := s.db.ValuesTable(3, db.Columns(sorted,
+		db.IntColumn("id", func(a *domain.Assignment) int64 { return a.ID }),
+		db.TextColumn("external_id", func(a *domain.Assignment) string { return a.ExternalID }),
+		db.IntColumn("employee_id", func(a *domain.Assignment) int64 { return a.EmployeeID }),
+		db.IntColumn("course_id", func(a *domain.Assignment) int64 { return a.CourseID }),
+		db.TimeColumn("deadline", func(a *domain.Assignment) time.Time { return a.Deadline }),
+		db.BoolColumn("required", func(a *domain.Assignment) bool { return a.IsRequired }))...)
 	b.Exec(`INSERT INTO assignments (company_id, id, external_id, employee_id, course_id, status, percent, attempts,
 			granted_attempts, is_required, assigned_at, deadline, asked_deadline, asked_required, updated_at)
 		SELECT $1, r.id, r.external_id, r.employee_id, r.course_id, 'assigned', 0, 0, 0, r.required, $2, r.deadline, r.deadline, r.required, $2

@@ -102,7 +102,7 @@ func (s *Store) setModules(b *db.Batch, course int64, titles []string) {
 	for i := range positions {
 		positions[i] = int64(i + 1)
 	}
-	rows, args := s.db.ValuesTable(2, db.Column{Name: "position", Type: db.Int, Values: positions}, db.Column{Name: "title", Type: db.Text, Values: titles})
+	rows, args := s.db.ValuesTable(2, db.Ints("position", positions), db.Texts("title", titles))
 	b.Exec(`INSERT INTO course_modules (course_id, position, title) SELECT $1, r.position, r.title FROM `+rows+` r`,
 		append([]any{course}, args...)...)
 }

@@ -150,12 +150,10 @@ type knownEmployee struct {
 // readEmployees looks employees up, with all assignments, in one statement.
 func (s *Store) readEmployees(ctx context.Context, keys []employeeKey) ([]knownEmployee, error) {
 	out := make([]knownEmployee, len(keys))
-	numbers, companies, externals := make([]int64, len(keys)), make([]int64, len(keys)), make([]string, len(keys))
-	for i, k := range keys {
-		numbers[i], companies[i], externals[i] = int64(i), k.company, k.externalID
-	}
-	rows, args := s.db.ValuesTable(1, db.Column{Name: "n", Type: db.Int, Values: numbers},
-		db.Column{Name: "company_id", Type: db.Int, Values: companies}, db.Column{Name: "external_id", Type: db.Text, Values: externals})
+	rows, args := s.db.ValuesTable(1, append(db.Columns(keys,
+		db.IntColumn("company_id", func(k *employeeKey) int64 { return k.company }),
+		db.TextColumn("external_id", func(k *employeeKey) string { return k.externalID })),
+		db.Ints("n", indexes(len(keys))))...)
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return scanKnownEmployee(r, out) }, `SELECT `+employeeColumns+`, k.n, `+fieldList(true)+`
 		FROM `+rows+` k`+
@@ -163,6 +161,16 @@ func (s *Store) readEmployees(ctx context.Context, keys []employeeKey) ([]knownE
 		s.db.LeftJoin("assignments", "a", `a.company_id = e.company_id AND a.employee_id = e.id AND a.revoked_at IS NULL`)+
 		s.db.LeftJoin("courses", "c", `c.id = a.course_id`)+` ORDER BY k.n, a.id`, args...)
 	return out, s.read(ctx, b)
+}
+
+// indexes returns the numbers from 0 to n-1: the column by which a result row
+// names the item that it answers.
+func indexes(n int) []int64 {
+	out := make([]int64, n)
+	for i := range out {
+		out[i] = int64(i)
+	}
+	return out
 }
 
 func scanKnownEmployee(r db.Rows, to []knownEmployee) error {

@@ -70,36 +70,38 @@ func (s *Store) erase(ctx context.Context, tx db.Tx, box *outbox, c domain.Calle
 	return tx.Send(ctx, b)
 }
 
+// anonymousResult is what stays of an assignment whose employee is erased.
+type anonymousResult struct {
+	course, attempts int64
+	score            *int64
+	passed           bool
+	endedAt          time.Time
+}
+
 // anonymise keeps what ended attempts say about a course, without the person.
 // The assignments are locked first: what was about to be told of them is told
 // before the events are emptied, or not at all.
 func (s *Store) anonymise(ctx context.Context, tx db.Tx, e domain.Employee) error {
-	var courses, attempts []int64
-	var scores []*int64
-	var passed []bool
-	var months []string
+	var results []anonymousResult
 	b := &db.Batch{}
 	b.Query(func(db.Rows) error { return nil }, `SELECT a.id FROM assignments a
 		WHERE a.company_id = $1 AND a.employee_id = $2 ORDER BY a.id`+s.db.ForUpdate("a"), e.CompanyID, e.ID)
 	b.Query(func(r db.Rows) error {
-		var course, tries int64
-		var score *int64
-		var pass bool
-		var ended time.Time
-		if err := r.Scan(&course, &score, &tries, &pass, &ended); err != nil {
-			return err
-		}
-		courses, scores, attempts = append(courses, course), append(scores, score), append(attempts, tries)
-		passed, months = append(passed, pass), append(months, ended.Format("2006-01"))
-		return nil
+		var a anonymousResult
+		err := r.Scan(&a.course, &a.score, &a.attempts, &a.passed, &a.endedAt)
+		results = append(results, a)
+		return err
 	}, `SELECT course_id, score, attempts, status = 'completed', ended_at
 		FROM assignments WHERE company_id = $1 AND employee_id = $2 AND ended_at IS NOT NULL ORDER BY course_id, id`, e.CompanyID, e.ID)
-	if err := tx.Send(ctx, b); err != nil || len(courses) == 0 {
+	if err := tx.Send(ctx, b); err != nil || len(results) == 0 {
 		return err
 	}
-	rows, args := s.db.ValuesTable(2, db.Column{Name: "course_id", Type: db.Int, Values: courses},
-		db.Column{Name: "score", Type: db.Int, Values: scores}, db.Column{Name: "attempts", Type: db.Int, Values: attempts},
-		db.Column{Name: "passed", Type: db.Bool, Values: passed}, db.Column{Name: "month", Type: db.Text, Values: months})
+	rows, args := s.db.ValuesTable(2, db.Columns(results,
+		db.IntColumn("course_id", func(a *anonymousResult) int64 { return a.course }),
+		db.OptionalIntColumn("score", func(a *anonymousResult) *int64 { return a.score }),
+		db.IntColumn("attempts", func(a *anonymousResult) int64 { return a.attempts }),
+		db.BoolColumn("passed", func(a *anonymousResult) bool { return a.passed }),
+		db.TextColumn("month", func(a *anonymousResult) string { return a.endedAt.Format("2006-01") }))...)
 	_, err := tx.Exec(ctx, `INSERT INTO anonymous_results (company_id, course_id, score, attempts, passed, completed_month)
 		SELECT $1, r.course_id, r.score, r.attempts, r.passed, r.month FROM `+rows+` r`, append([]any{e.CompanyID}, args...)...)
 	return err

@@ -170,7 +170,7 @@ func (s *Store) replaceTags(ctx context.Context, tx db.Tx, before, after domain.
 	b.Exec(`UPDATE employees SET tags = $3 WHERE company_id = $1 AND id = $2`, after.CompanyID, after.ID, encodeList(after.Tags))
 	b.Exec(`DELETE FROM employee_tags WHERE company_id = $1 AND employee_id = $2`, after.CompanyID, after.ID)
 	if len(after.Tags) > 0 {
-		rows, args := s.db.ValuesTable(3, db.Column{Name: "tag", Type: db.Text, Values: after.Tags})
+		rows, args := s.db.ValuesTable(3, db.Texts("tag", after.Tags))
 		b.Exec(`INSERT INTO employee_tags (company_id, employee_id, tag) SELECT $1, $2, r.tag FROM `+rows+` r`,
 			append([]any{after.CompanyID, after.ID}, args...)...)
 	}

@@ -128,15 +128,16 @@ func (s *Store) provisionOld(
 func loadProvisions(ctx context.Context, tx db.Tx, box *outbox, requests []provisionRequest) (states []domain.ProvisionState, ids []int64, err error) {
 	n := len(requests)
 	states = make([]domain.ProvisionState, n)
-	numbers, companies := make([]int64, n), make([]int64, n)
-	externals, emails := make([]string, n), make([]string, n)
+	companies := make([]int64, n)
 	for i, r := range requests {
-		numbers[i], companies[i], externals[i], emails[i] = int64(i), r.Company.ID, r.ExternalID, domain.FoldEmail(r.Email)
+		companies[i] = r.Company.ID
 	}
 	d := box.store.db
-	rows, args := d.ValuesTable(1,
-		db.Column{Name: "n", Type: db.Int, Values: numbers}, db.Column{Name: "company_id", Type: db.Int, Values: companies},
-		db.Column{Name: "external_id", Type: db.Text, Values: externals}, db.Column{Name: "email", Type: db.Text, Values: emails})
+	rows, args := d.ValuesTable(1, append(db.Columns(requests,
+		db.IntColumn("company_id", func(r *provisionRequest) int64 { return r.Company.ID }),
+		db.TextColumn("external_id", func(r *provisionRequest) string { return r.ExternalID }),
+		db.TextColumn("email", func(r *provisionRequest) string { return domain.FoldEmail(r.Email) })),
+		db.Ints("n", indexes(n)))...)
 	found := func(condition string) string {
 		return `SELECT ` + employeeColumns + `, k.n FROM ` + rows + ` k` + d.Join("employees", "e", `e.company_id = k.company_id AND `+condition)
 	}
@@ -152,7 +153,7 @@ func loadProvisions(ctx context.Context, tx db.Tx, box *outbox, requests []provi
 	}, found(`e.external_id = k.external_id AND e.left_at IS NULL`)+` UNION ALL `+found(`e.email_folded = k.email AND e.left_at IS NULL`)+
 		` UNION ALL `+found(`e.email_folded = k.email AND e.left_at IS NOT NULL`), args...)
 	tx.IDs(b, "employee_ids", n, &ids)
-	box.prepare(b, tx, n, unique(slices.Clone(companies))...)
+	box.prepare(b, tx, n, unique(companies)...)
 	return states, ids, tx.Send(ctx, b)
 }
 
@@ -198,7 +199,7 @@ func (all newcomers) addAccounts(b *db.Batch, d db.Dialect, now time.Time, creat
 	for i, e := range all {
 		emails[i] = domain.FoldEmail(e.Email)
 	}
-	rows, args := d.ValuesTable(2, db.Column{Name: "email", Type: db.Text, Values: unique(emails)})
+	rows, args := d.ValuesTable(2, db.Texts("email", unique(emails)))
 	b.Query(func(r db.Rows) error {
 		var email string
 		err := r.Scan(&email)
@@ -211,17 +212,13 @@ func (all newcomers) addAccounts(b *db.Batch, d db.Dialect, now time.Time, creat
 }
 
 func (all newcomers) addEmployees(b *db.Batch, d db.Dialect, now time.Time) {
-	n := len(all)
-	companies, ids := make([]int64, n), make([]int64, n)
-	externals, emails, folded, names := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-	for i, e := range all {
-		companies[i], ids[i], externals[i] = e.CompanyID, e.ID, e.ExternalID
-		emails[i], folded[i], names[i] = e.Email, domain.FoldEmail(e.Email), e.Name
-	}
-	rows, args := d.ValuesTable(4,
-		db.Column{Name: "company_id", Type: db.Int, Values: companies}, db.Column{Name: "id", Type: db.Int, Values: ids},
-		db.Column{Name: "external_id", Type: db.Text, Values: externals}, db.Column{Name: "email", Type: db.Text, Values: emails},
-		db.Column{Name: "folded", Type: db.Text, Values: folded}, db.Column{Name: "name", Type: db.Text, Values: names})
+	rows, args := d.ValuesTable(4, db.Columns(all,
+		db.IntColumn("company_id", func(e *newcomer) int64 { return e.CompanyID }),
+		db.IntColumn("id", func(e *newcomer) int64 { return e.ID }),
+		db.TextColumn("external_id", func(e *newcomer) string { return e.ExternalID }),
+		db.TextColumn("email", func(e *newcomer) string { return e.Email }),
+		db.TextColumn("folded", func(e *newcomer) string { return domain.FoldEmail(e.Email) }),
+		db.TextColumn("name", func(e *newcomer) string { return e.Name }))...)
 	b.Exec(`INSERT INTO employees (company_id, id, external_id, email, email_folded, name, role, tags, joined_at, updated_at)
 		SELECT r.company_id, r.id, nullif(r.external_id, ''), r.email, r.folded, r.name, $2, $3, $1, $1 FROM `+rows+` r`,
 		append([]any{now, string(domain.RoleEmployee), encodeList[string](nil)}, args...)...)

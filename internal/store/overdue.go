@@ -51,22 +51,28 @@ func (s *Store) anyDue(ctx context.Context) (bool, error) {
 
 func (s *Store) markAll(ctx context.Context, tx db.Tx, box *outbox, list []domain.Assignment) error {
 	now := tx.Now()
-	companies, ids := make([]int64, len(list)), make([]int64, len(list))
-	events := make([]domain.Event, len(list))
+	companies, events := make([]int64, len(list)), make([]domain.Event, len(list))
 	for i := range list {
-		companies[i], ids[i] = list[i].CompanyID, list[i].ID
+		companies[i] = list[i].CompanyID
 		events[i] = domain.AssignmentEvent(domain.EventAssignmentOverdue, list[i], now)
 	}
 	b := &db.Batch{}
-	box.prepare(b, tx, len(events), unique(append([]int64(nil), companies...))...)
+	box.prepare(b, tx, len(events), unique(companies)...)
 	if err := tx.Send(ctx, b); err != nil {
 		return err
 	}
-	rows, args := s.db.ValuesTable(2, db.Column{Name: "company_id", Type: db.Int, Values: companies}, db.Column{Name: "id", Type: db.Int, Values: ids})
+	rows, args := s.db.ValuesTable(2, assignmentKeys(list)...)
 	last := &db.Batch{}
 	last.Exec(`UPDATE assignments SET overdue_at = $1, updated_at = $1 FROM `+rows+` r
 		WHERE assignments.company_id = r.company_id AND assignments.id = r.id`, append([]any{now}, args...)...)
 	box.events(last, now, events...)
 	tx.SendAndCommit(last)
 	return nil
+}
+
+// assignmentKeys returns the columns company_id and id.
+func assignmentKeys(list []domain.Assignment) []db.Column {
+	return db.Columns(list,
+		db.IntColumn("company_id", func(a *domain.Assignment) int64 { return a.CompanyID }),
+		db.IntColumn("id", func(a *domain.Assignment) int64 { return a.ID }))
 }

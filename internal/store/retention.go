@@ -11,17 +11,24 @@ import (
 // and attempts: few enough to be a short one.
 const expireStep = 100
 
+type eventKey struct{ company, id int64 }
+
+type deliveryKey struct {
+	company int64
+	id      string
+}
+
 // ExpireEvents removes a few events from before the instant with their
 // deliveries and attempts, and says whether there may be more. Deliveries that
 // are still to be sent stay, and their events with them.
 func (s *Store) ExpireEvents(ctx context.Context, before time.Time) (more bool, err error) {
 	err = s.write(ctx, func(tx db.Tx, _ *outbox) error {
-		var companies, events []int64
+		var events []eventKey
 		b := &db.Batch{}
 		b.Query(func(r db.Rows) error {
-			var company, event int64
-			err := r.Scan(&company, &event)
-			companies, events = append(companies, company), append(events, event)
+			var k eventKey
+			err := r.Scan(&k.company, &k.id)
+			events = append(events, k)
 			return err
 		}, `SELECT v.company_id, v.id FROM events v WHERE v.occurred_at < $1 AND NOT EXISTS (SELECT 1 FROM deliveries d
 				WHERE d.company_id = v.company_id AND d.event_id = v.id AND d.state = 'pending')
@@ -33,22 +40,22 @@ func (s *Store) ExpireEvents(ctx context.Context, before time.Time) (more bool, 
 		if len(events) == 0 {
 			return nil
 		}
-		return s.removeEvents(ctx, tx, companies, events)
+		return s.removeEvents(ctx, tx, events)
 	})
 	return more, err
 }
 
 // removeEvents leaves what someone put back into the queue since it was picked.
-func (s *Store) removeEvents(ctx context.Context, tx db.Tx, companies, events []int64) error {
-	var owners []int64
-	var ids []string
+func (s *Store) removeEvents(ctx context.Context, tx db.Tx, events []eventKey) error {
+	var deliveries []deliveryKey
 	b := &db.Batch{}
-	rows, args := s.keyRows(1, companies, events)
+	rows, args := s.db.ValuesTable(1, db.Columns(events,
+		db.IntColumn("key_company", func(k *eventKey) int64 { return k.company }),
+		db.IntColumn("key_id", func(k *eventKey) int64 { return k.id }))...)
 	b.Query(func(r db.Rows) error {
-		var company int64
-		var id string
-		err := r.Scan(&company, &id)
-		owners, ids = append(owners, company), append(ids, id)
+		var k deliveryKey
+		err := r.Scan(&k.company, &k.id)
+		deliveries = append(deliveries, k)
 		return err
 	}, `DELETE FROM deliveries WHERE state <> 'pending'
 		AND (company_id, event_id) IN (SELECT k.key_company, k.key_id FROM `+rows+` k)
@@ -57,12 +64,12 @@ func (s *Store) removeEvents(ctx context.Context, tx db.Tx, companies, events []
 		return err
 	}
 	b = &db.Batch{}
-	if len(ids) > 0 {
-		gone, args := s.db.ValuesTable(1, db.Column{Name: "key_company", Type: db.Int, Values: owners},
-			db.Column{Name: "key_id", Type: db.UUID, Values: ids})
+	if len(deliveries) > 0 {
+		gone, args := s.db.ValuesTable(1, db.Columns(deliveries,
+			db.IntColumn("key_company", func(k *deliveryKey) int64 { return k.company }),
+			db.UUIDColumn("key_id", func(k *deliveryKey) string { return k.id }))...)
 		b.Exec(`DELETE FROM delivery_attempts WHERE (company_id, delivery_id) IN (SELECT k.key_company, k.key_id FROM `+gone+` k)`, args...)
 	}
-	rows, args = s.keyRows(1, companies, events)
 	b.Exec(`DELETE FROM events WHERE (company_id, id) IN (SELECT k.key_company, k.key_id FROM `+rows+` k)
 		AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.company_id = events.company_id AND d.event_id = events.id)`, args...)
 	tx.SendAndCommit(b)

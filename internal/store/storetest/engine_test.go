@@ -79,18 +79,15 @@ func TestRowsCarryEveryType(t *testing.T) {
 
 func throughRows(t *testing.T, s *store.Store, in []rowOfAll) (out []rowOfAll) {
 	t.Helper()
-	n := len(in)
-	ints, maybes, words, flags := make([]int64, n), make([]*int64, n), make([]string, n), make([]bool, n)
-	ats, lates, raws, uuids := make([]time.Time, n), make([]*time.Time, n), make([][]byte, n), make([]string, n)
-	for i, r := range in {
-		ints[i], maybes[i], words[i], flags[i] = r.N, r.Maybe, r.Text, r.Flag
-		ats[i], lates[i], raws[i], uuids[i] = r.At, r.Late, r.Raw, r.UUID
-	}
-	table, args := s.Engine().ValuesTable(2,
-		db.Column{Name: "n", Type: db.Int, Values: ints}, db.Column{Name: "maybe", Type: db.Int, Values: maybes},
-		db.Column{Name: "words", Type: db.Text, Values: words}, db.Column{Name: "flag", Type: db.Bool, Values: flags},
-		db.Column{Name: "at_time", Type: db.Time, Values: ats}, db.Column{Name: "late", Type: db.Time, Values: lates},
-		db.Column{Name: "raw", Type: db.Bytes, Values: raws}, db.Column{Name: "uid", Type: db.UUID, Values: uuids})
+	table, args := s.Engine().ValuesTable(2, db.Columns(in,
+		db.IntColumn("n", func(r *rowOfAll) int64 { return r.N }),
+		db.OptionalIntColumn("maybe", func(r *rowOfAll) *int64 { return r.Maybe }),
+		db.TextColumn("words", func(r *rowOfAll) string { return r.Text }),
+		db.BoolColumn("flag", func(r *rowOfAll) bool { return r.Flag }),
+		db.TimeColumn("at_time", func(r *rowOfAll) time.Time { return r.At }),
+		db.OptionalTimeColumn("late", func(r *rowOfAll) *time.Time { return r.Late }),
+		db.BytesColumn("raw", func(r *rowOfAll) []byte { return r.Raw }),
+		db.UUIDColumn("uid", func(r *rowOfAll) string { return r.UUID }))...)
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
 		var v rowOfAll

@@ -79,20 +79,16 @@ func (f *filler) employees(tx db.Tx, from, to int) error {
 	if err := tx.Send(f.ctx, b); err != nil {
 		return err
 	}
-	var externalIDs, emails, names, tags []string
-	for i := from; i < to; i++ {
-		externalIDs = append(externalIDs, fmt.Sprintf("emp-%d", i))
-		emails = append(emails, fmt.Sprintf("person%d.%d@example.com", i, f.company))
-		names = append(names, fillNames[i%len(fillNames)])
-		tags = append(tags, `[]`)
-		if i%3 == 0 {
-			tags[len(tags)-1] = `["third","Склад"]`
-		}
+	people := make([]filledEmployee, to-from)
+	for i := range people {
+		people[i] = filledEmployee{number: from + i, id: ids[i]}
 	}
-	rows, args := f.s.Engine().ValuesTable(3,
-		db.Column{Name: "id", Type: db.Int, Values: ids}, db.Column{Name: "external_id", Type: db.Text, Values: externalIDs},
-		db.Column{Name: "email", Type: db.Text, Values: emails}, db.Column{Name: "name", Type: db.Text, Values: names},
-		db.Column{Name: "tags", Type: db.Text, Values: tags})
+	rows, args := f.s.Engine().ValuesTable(3, db.Columns(people,
+		db.IntColumn("id", func(e *filledEmployee) int64 { return e.id }),
+		db.TextColumn("external_id", func(e *filledEmployee) string { return fmt.Sprintf("emp-%d", e.number) }),
+		db.TextColumn("email", func(e *filledEmployee) string { return fmt.Sprintf("person%d.%d@example.com", e.number, f.company) }),
+		db.TextColumn("name", func(e *filledEmployee) string { return fillNames[e.number%len(fillNames)] }),
+		db.TextColumn("tags", (*filledEmployee).tags))...)
 	joined := FilledFrom.AddDate(-1, 0, 0)
 	b = &db.Batch{}
 	b.Exec(`INSERT INTO accounts (email_folded, created_at) SELECT r.email, $2 FROM `+rows+` r WHERE $1 > 0`,
@@ -109,13 +105,26 @@ func (f *filler) employees(tx db.Tx, from, to int) error {
 	return nil
 }
 
-// filled are the columns of the assignments.
-type filled struct {
-	externalIDs, statuses                  []string
-	employees, courses, percents, attempts []int64
-	scores                                 []*int64
-	assigned, deadlines                    []time.Time
-	started, completed, active             []*time.Time
+type filledEmployee struct {
+	number int
+	id     int64
+}
+
+func (e *filledEmployee) tags() string {
+	if e.number%3 == 0 {
+		return `["third","Склад"]`
+	}
+	return `[]`
+}
+
+type filledAssignment struct {
+	number                     int
+	id, employee, course       int64
+	status                     domain.Status
+	percent, attempts          int64
+	score                      *int64
+	assigned                   time.Time
+	started, completed, active *time.Time
 }
 
 func (f *filler) assignments(tx db.Tx, from, to int) error {
@@ -125,18 +134,26 @@ func (f *filler) assignments(tx db.Tx, from, to int) error {
 	if err := tx.Send(f.ctx, b); err != nil {
 		return err
 	}
-	var a filled
-	for i := from; i < to; i++ {
-		a.add(i, f.Employees[i*7919%len(f.Employees)], f.Courses[i%len(f.Courses)])
+	made := make([]filledAssignment, to-from)
+	for i := range made {
+		n := from + i
+		made[i] = newFilledAssignment(n)
+		made[i].id, made[i].employee, made[i].course = ids[i], f.Employees[n*7919%len(f.Employees)], f.Courses[n%len(f.Courses)]
 	}
-	rows, args := f.s.Engine().ValuesTable(2,
-		db.Column{Name: "id", Type: db.Int, Values: ids}, db.Column{Name: "external_id", Type: db.Text, Values: a.externalIDs},
-		db.Column{Name: "employee_id", Type: db.Int, Values: a.employees}, db.Column{Name: "course_id", Type: db.Int, Values: a.courses},
-		db.Column{Name: "status", Type: db.Text, Values: a.statuses}, db.Column{Name: "percent", Type: db.Int, Values: a.percents},
-		db.Column{Name: "score", Type: db.Int, Values: a.scores}, db.Column{Name: "attempts", Type: db.Int, Values: a.attempts},
-		db.Column{Name: "assigned_at", Type: db.Time, Values: a.assigned}, db.Column{Name: "deadline", Type: db.Time, Values: a.deadlines},
-		db.Column{Name: "started_at", Type: db.Time, Values: a.started}, db.Column{Name: "completed_at", Type: db.Time, Values: a.completed},
-		db.Column{Name: "active_at", Type: db.Time, Values: a.active})
+	rows, args := f.s.Engine().ValuesTable(2, db.Columns(made,
+		db.IntColumn("id", func(a *filledAssignment) int64 { return a.id }),
+		db.TextColumn("external_id", func(a *filledAssignment) string { return fmt.Sprintf("asg-%d", a.number) }),
+		db.IntColumn("employee_id", func(a *filledAssignment) int64 { return a.employee }),
+		db.IntColumn("course_id", func(a *filledAssignment) int64 { return a.course }),
+		db.TextColumn("status", func(a *filledAssignment) domain.Status { return a.status }),
+		db.IntColumn("percent", func(a *filledAssignment) int64 { return a.percent }),
+		db.OptionalIntColumn("score", func(a *filledAssignment) *int64 { return a.score }),
+		db.IntColumn("attempts", func(a *filledAssignment) int64 { return a.attempts }),
+		db.TimeColumn("assigned_at", func(a *filledAssignment) time.Time { return a.assigned }),
+		db.TimeColumn("deadline", func(a *filledAssignment) time.Time { return a.assigned.AddDate(0, 0, 30) }),
+		db.OptionalTimeColumn("started_at", func(a *filledAssignment) *time.Time { return a.started }),
+		db.OptionalTimeColumn("completed_at", func(a *filledAssignment) *time.Time { return a.completed }),
+		db.OptionalTimeColumn("active_at", func(a *filledAssignment) *time.Time { return a.active }))...)
 	_, err := tx.Exec(f.ctx, `INSERT INTO assignments (company_id, id, external_id, employee_id, course_id, status, percent, score, attempts,
 			granted_attempts, is_required, assigned_at, deadline, asked_deadline, asked_required, started_at, attempt_at, ended_at,
 			completed_at, last_activity_at, overdue_at, updated_at)
@@ -147,29 +164,21 @@ func (f *filler) assignments(tx db.Tx, from, to int) error {
 	return err
 }
 
-func (a *filled) add(i int, employee, course int64) {
-	status := domain.Statuses[i*31%len(domain.Statuses)]
-	at := FilledFrom.Add(time.Duration(i) * time.Second).Add(time.Duration(i%1000) * time.Millisecond)
-	a.externalIDs = append(a.externalIDs, fmt.Sprintf("asg-%d", i))
-	a.statuses = append(a.statuses, string(status))
-	a.employees, a.courses = append(a.employees, employee), append(a.courses, course)
-	a.assigned, a.deadlines = append(a.assigned, at), append(a.deadlines, at.AddDate(0, 0, 30))
-	percent, attempts := int64(i*37%10_000), int64(1+i%3)
-	var score *int64
-	var started, completed, active *time.Time
-	if status == domain.StatusAssigned {
-		percent, attempts = 0, 0
-	} else {
-		begun, last := at.Add(5*time.Hour), at.Add(9*time.Hour)
-		started, active = &begun, &last
-		if status != domain.StatusStarted {
-			points := int64(i * 13 % 10_001)
-			score = &points
-		}
-		if status == domain.StatusCompleted || status == domain.StatusFailed {
-			completed = &last
-		}
+func newFilledAssignment(n int) filledAssignment {
+	at := FilledFrom.Add(time.Duration(n) * time.Second).Add(time.Duration(n%1000) * time.Millisecond)
+	a := filledAssignment{number: n, status: domain.Statuses[n*31%len(domain.Statuses)], assigned: at}
+	if a.status == domain.StatusAssigned {
+		return a
 	}
-	a.percents, a.attempts, a.scores = append(a.percents, percent), append(a.attempts, attempts), append(a.scores, score)
-	a.started, a.completed, a.active = append(a.started, started), append(a.completed, completed), append(a.active, active)
+	begun, last := at.Add(5*time.Hour), at.Add(9*time.Hour)
+	a.percent, a.attempts = int64(n*37%10_000), int64(1+n%3)
+	a.started, a.active = &begun, &last
+	if a.status != domain.StatusStarted {
+		points := int64(n * 13 % 10_001)
+		a.score = &points
+	}
+	if a.status == domain.StatusCompleted || a.status == domain.StatusFailed {
+		a.completed = &last
+	}
+	return a
 }
