@@ -156,6 +156,7 @@ func (a *App) build(sc ServeConfig) (*parts, error) {
 	}
 	p.server, err = server.New(server.Options{
 		Listen: sc.Listen, Mounts: mounts, Checks: a.checks(p, sc.Webhooks), Log: a.log, Registry: registry, TrustedProxies: proxies,
+		HTTPS: strings.HasPrefix(a.config.PublicURL, "https://"),
 	})
 	return p, err
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// DatabaseStats is how the database's connections are used.
+// DatabaseStats describes the use of the database's connections.
 type DatabaseStats struct {
 	Max, Open, InUse, Idle int
-	Waits                  int64         // for a free connection, ever
-	Waited                 time.Duration // in all
+	Waits                  int64         // how often a request waited for a free connection
+	Waited                 time.Duration // the sum of these waits
 }
 
 type databaseCollector struct {
@@ -21,8 +21,8 @@ type databaseCollector struct {
 	spent *prometheus.Desc
 }
 
-// RegisterDatabase adds the use of database connections to the metrics. read is
-// called at each scrape.
+// RegisterDatabase adds the use of database connections to the metrics. It calls
+// read at each scrape.
 func RegisterDatabase(reg prometheus.Registerer, read func() DatabaseStats) error {
 	desc := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc("coursebridge_database_"+name, help, nil, nil)
@@ -30,12 +30,12 @@ func RegisterDatabase(reg prometheus.Registerer, read func() DatabaseStats) erro
 	c := &databaseCollector{
 		read: read,
 		gauge: map[string]*prometheus.Desc{
-			"max":   desc("connections_max", "Connections that may be open."),
+			"max":   desc("connections_max", "Most connections that the pool opens."),
 			"open":  desc("connections_open", "Connections that are open."),
 			"inUse": desc("connections_in_use", "Connections that are in use."),
 			"idle":  desc("connections_idle", "Connections that are open and not in use."),
 		},
-		waits: desc("connection_waits_total", "Times that a request had to wait for a connection."),
+		waits: desc("connection_waits_total", "How often a request waited for a connection."),
 		spent: desc("connection_wait_seconds_total", "Time spent waiting for a connection."),
 	}
 	if err := reg.Register(c); err != nil {
@@ -44,7 +44,7 @@ func RegisterDatabase(reg prometheus.Registerer, read func() DatabaseStats) erro
 	return nil
 }
 
-// Describe tells the registry what will be collected.
+// Describe implements prometheus.Collector.
 func (c *databaseCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range c.gauge {
 		out <- d
@@ -53,7 +53,7 @@ func (c *databaseCollector) Describe(out chan<- *prometheus.Desc) {
 	out <- c.spent
 }
 
-// Collect reads the state once for all of its metrics.
+// Collect implements prometheus.Collector. It reads the state once for all metrics.
 func (c *databaseCollector) Collect(out chan<- prometheus.Metric) {
 	s := c.read()
 	for name, v := range map[string]int{"max": s.Max, "open": s.Open, "inUse": s.InUse, "idle": s.Idle} {

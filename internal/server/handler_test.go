@@ -13,27 +13,25 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
-// lines collects what is logged.
-type lines struct {
+// logBuffer collects log lines.
+type logBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
 }
 
-func (l *lines) Write(p []byte) (int, error) {
+func (l *logBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.Write(p)
 }
 
-// entries gives the log line by line.
-func (l *lines) entries(t *testing.T) (out []map[string]any) {
+// entries returns the decoded log lines.
+func (l *logBuffer) entries(t *testing.T) (out []map[string]any) {
 	t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,43 +45,45 @@ func (l *lines) entries(t *testing.T) (out []map[string]any) {
 	return out
 }
 
-func (l *lines) String() string {
+func (l *logBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.String()
 }
 
-func logger(l io.Writer) *slog.Logger {
-	return slog.New(slog.NewJSONHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
+func newTestLogger(w io.Writer) *slog.Logger {
+	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// chain gives everything the server puts around handlers.
-func chain(t *testing.T, log io.Writer, mounts ...Mount) http.Handler {
+// newTestHandler returns the handler of a server with these mounts.
+func newTestHandler(t *testing.T, log io.Writer, mounts ...Mount) http.Handler {
 	t.Helper()
-	s, err := New(Options{Mounts: mounts, Log: logger(log), Registry: prometheus.NewRegistry()})
+	s, err := New(Options{Mounts: mounts, Log: newTestLogger(log), Registry: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.Handler()
+	return s.handler
 }
 
 func get(h http.Handler, path string) *httptest.ResponseRecorder {
 	rec := httptest.NewRecorder()
-	h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path, nil))
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	r.RemoteAddr = "127.0.0.1:4711"
+	h.ServeHTTP(rec, r)
 	return rec
 }
 
-func says(text string) http.Handler {
+func echoPath(text string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, text+" "+r.URL.Path) })
 }
 
 func TestDispatch(t *testing.T) {
 	t.Parallel()
-	h := chain(t, io.Discard,
-		Mount{Prefix: "/api/v1/", Handler: says("api"), API: true},
-		Mount{Prefix: "/cabinet", Handler: says("cabinet")},
-		Mount{Prefix: "/cabinet/assets", Handler: says("assets")},
-		Mount{Prefix: "/", Handler: says("root")},
+	h := newTestHandler(t, io.Discard,
+		Mount{Prefix: "/api/v1/", Handler: echoPath("api"), API: true},
+		Mount{Prefix: "/cabinet", Handler: echoPath("cabinet")},
+		Mount{Prefix: "/cabinet/assets", Handler: echoPath("assets")},
+		Mount{Prefix: "/", Handler: echoPath("root")},
 	)
 	for path, want := range map[string]string{
 		"/api/v1":                      "api /api/v1",
@@ -115,30 +115,30 @@ func TestDispatch(t *testing.T) {
 	}
 }
 
-func TestMountsMustBeSound(t *testing.T) {
+func TestNewRejectsBadMounts(t *testing.T) {
 	t.Parallel()
 	for _, mounts := range [][]Mount{
-		{{Prefix: "x", Handler: says("")}}, {{Prefix: "/x"}}, {{Prefix: "/metrics", Handler: says("")}},
-		{{Prefix: "/x", Handler: says("")}, {Prefix: "/x/", Handler: says("")}},
+		{{Prefix: "x", Handler: echoPath("")}}, {{Prefix: "/x"}}, {{Prefix: "/metrics", Handler: echoPath("")}},
+		{{Prefix: "/x", Handler: echoPath("")}, {Prefix: "/x/", Handler: echoPath("")}},
 	} {
-		if _, err := New(Options{Mounts: mounts, Log: logger(io.Discard), Registry: prometheus.NewRegistry()}); err == nil {
-			t.Errorf("%+v was taken", mounts)
+		if _, err := New(Options{Mounts: mounts, Log: newTestLogger(io.Discard), Registry: prometheus.NewRegistry()}); err == nil {
+			t.Errorf("New accepted %+v", mounts)
 		}
 	}
 	if _, err := New(Options{}); err == nil {
-		t.Error("no logger was taken")
+		t.Error("New accepted missing options")
 	}
 	reg := prometheus.NewRegistry()
 	for _, want := range []bool{true, false} {
-		if _, err := New(Options{Log: logger(io.Discard), Registry: reg}); (err == nil) != want {
-			t.Errorf("one registry, two servers: %v", err)
+		if _, err := New(Options{Log: newTestLogger(io.Discard), Registry: reg}); (err == nil) != want {
+			t.Errorf("two servers on one registry: error %v", err)
 		}
 	}
 }
 
 func TestHeaders(t *testing.T) {
 	t.Parallel()
-	h := chain(t, io.Discard, Mount{Prefix: "/api", Handler: says(""), API: true}, Mount{Prefix: "/cabinet", Handler: says("")})
+	h := newTestHandler(t, io.Discard, Mount{Prefix: "/api", Handler: echoPath(""), API: true}, Mount{Prefix: "/cabinet", Handler: echoPath("")})
 	api, page, lost := get(h, "/api").Header(), get(h, "/cabinet").Header(), get(h, "/lost").Header()
 	for _, got := range []http.Header{api, page, lost} {
 		if got.Get("X-Content-Type-Options") != "nosniff" || len(got.Get("X-Request-Id")) != 13 {
@@ -152,67 +152,14 @@ func TestHeaders(t *testing.T) {
 		t.Errorf("page: %v", page)
 	}
 	if api.Get("X-Request-Id") == lost.Get("X-Request-Id") {
-		t.Error("two requests have one id")
-	}
-}
-
-func TestAccessLog(t *testing.T) {
-	t.Parallel()
-	var log lines
-	h := chain(t, &log, Mount{Prefix: "/api", API: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		info := httpapi.InfoFrom(r.Context())
-		info.Route = "/api/employees/{externalId}"
-		info.SetCaller(12, 7)
-		_, _ = io.Copy(io.Discard, r.Body)
-		httpapi.WriteError(w, r, domain.ErrEmployeeNotFound)
-	})})
-	r := httptest.NewRequest(http.MethodPatch, "/api/employees/anna-secret?email=anna%40secret", strings.NewReader(`{"name":"secret"}`))
-	r.Header.Set("Authorization", "Bearer secret")
-	r.Header.Set("X-Request-Id", "hr-7")
-	rec := httptest.NewRecorder()
-	h.ServeHTTP(rec, r)
-	got := log.entries(t)
-	if len(got) != 1 || strings.Contains(log.String(), "secret") {
-		t.Fatal(log.String())
-	}
-	delete(got[0], "time")
-	if d, ok := got[0]["duration"].(float64); !ok || d <= 0 {
-		t.Errorf("duration %v", got[0]["duration"])
-	}
-	delete(got[0], "duration")
-	want := map[string]any{
-		"level": "INFO", "msg": "request", "method": "PATCH", "route": "/api/employees/{externalId}", "status": 404.0,
-		"bytes": float64(rec.Body.Len()), "company": 12.0, "token": 7.0, "request_id": "hr-7", "remote": "192.0.2.1", "code": "employee_not_found",
-	}
-	if diff := cmp.Diff(want, got[0]); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-}
-
-func TestLogLevels(t *testing.T) {
-	t.Parallel()
-	var log lines
-	h := chain(t, &log, Mount{Prefix: "/broken", Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		httpapi.WriteError(w, r, errors.New("disk 7 is gone"))
-	})})
-	get(h, "/healthz")
-	rec := get(h, "/broken")
-	r := httptest.NewRequest("MAKE-IT-UP", "/lost", nil)
-	h.ServeHTTP(httptest.NewRecorder(), r)
-	got := log.entries(t)
-	if len(got) != 3 || got[0]["level"] != "DEBUG" || got[1]["level"] != "ERROR" || got[1]["error"] != "disk 7 is gone" ||
-		got[2]["method"] != "other" || got[2]["route"] != "unmatched" {
-		t.Error(log.String())
-	}
-	if rec.Code != 500 || strings.Contains(rec.Body.String(), "disk") {
-		t.Errorf("%d %s", rec.Code, rec.Body)
+		t.Error("two requests got the same id")
 	}
 }
 
 func TestPanics(t *testing.T) {
 	t.Parallel()
-	var log lines
-	h := chain(t, &log,
+	var log logBuffer
+	h := newTestHandler(t, &log,
 		Mount{Prefix: "/before", Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("ouch") })},
 		Mount{Prefix: "/after", Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "half an ans")
@@ -230,8 +177,8 @@ func TestPanics(t *testing.T) {
 	for _, path := range []string{"/after", "/abort"} {
 		func() {
 			defer func() {
-				if p := recover(); !aborted(p) {
-					t.Errorf("%s: net/http is told %v", path, p)
+				if p := recover(); !isAbort(p) {
+					t.Errorf("%s: the handler panicked with %v, want http.ErrAbortHandler", path, p)
 				}
 			}()
 			get(h, path)
@@ -240,35 +187,6 @@ func TestPanics(t *testing.T) {
 	last := log.entries(t)
 	if entry := last[len(last)-1]; entry["broken"] != true || entry["error"] != "the answer was cut off" {
 		t.Errorf("%v", entry)
-	}
-}
-
-func TestMetrics(t *testing.T) {
-	t.Parallel()
-	var h http.Handler
-	var during string
-	h = chain(t, io.Discard, Mount{Prefix: "/api", Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		httpapi.InfoFrom(r.Context()).Route = "/api/{x}"
-		during = get(h, "/metrics").Body.String()
-		w.WriteHeader(http.StatusTeapot)
-	})})
-	get(h, "/api/1")
-	get(h, "/api/2")
-	get(h, "/lost/1")
-	text := get(h, "/metrics").Body.String()
-	for _, want := range []string{
-		`coursebridge_http_requests_total{method="GET",route="/api/{x}",status="418"} 2`,
-		`coursebridge_http_requests_total{method="GET",route="unmatched",status="404"} 1`,
-		`coursebridge_http_requests_total{method="GET",route="/metrics",status="200"} 2`,
-		`coursebridge_http_request_seconds_count{method="GET",route="/api/{x}"} 2`,
-		`coursebridge_http_requests_in_flight 1`,
-	} {
-		if !strings.Contains(text, want+"\n") {
-			t.Errorf("no %s in\n%s", want, text)
-		}
-	}
-	if !strings.Contains(during, "coursebridge_http_requests_in_flight 2\n") {
-		t.Error("a request under way is not counted")
 	}
 }
 
@@ -282,7 +200,7 @@ func TestBodyLimit(t *testing.T) {
 		}
 		_, _ = w.Write([]byte{byte('0' + n%10)})
 	})
-	h := chain(t, io.Discard, Mount{Prefix: "/api", Handler: echo}, Mount{Prefix: "/wide", Handler: echo, MaxBody: 2 << 20})
+	h := newTestHandler(t, io.Discard, Mount{Prefix: "/api", Handler: echo}, Mount{Prefix: "/wide", Handler: echo, MaxBody: 2 << 20})
 	for _, c := range []struct {
 		path         string
 		size, status int
@@ -295,7 +213,7 @@ func TestBodyLimit(t *testing.T) {
 	}
 }
 
-func TestClientBehindProxies(t *testing.T) {
+func TestClientAddress(t *testing.T) {
 	t.Parallel()
 	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
 	for _, c := range []struct {
@@ -303,23 +221,23 @@ func TestClientBehindProxies(t *testing.T) {
 		forwarded []string
 		want      string
 	}{
-		{"203.0.113.9", []string{"198.51.100.1"}, "203.0.113.9"}, // anyone can write a header
+		{"203.0.113.9", []string{"198.51.100.1"}, "203.0.113.9"}, // the peer is not a proxy of ours
 		{"10.0.0.1", nil, "10.0.0.1"},
 		{"10.0.0.1", []string{"198.51.100.1"}, "198.51.100.1"},
-		{"10.0.0.1", []string{"6.6.6.6, 198.51.100.1"}, "198.51.100.1"}, // the client's own claim is not believed
+		{"10.0.0.1", []string{"6.6.6.6, 198.51.100.1"}, "198.51.100.1"}, // the client may have made up the first hop
 		{"10.0.0.1", []string{"6.6.6.6", "198.51.100.1, 10.0.0.2"}, "198.51.100.1"},
 		{"10.0.0.1", []string{"nonsense"}, "10.0.0.1"},
 		{"10.0.0.1", []string{"198.51.100.1:4711"}, "198.51.100.1"},
 		{"fd00::1", []string{"[2001:db8::1]:4711"}, "2001:db8::1"},
 		{"10.0.0.1", []string{"::ffff:198.51.100.1"}, "198.51.100.1"},
 	} {
-		if got := client(netip.MustParseAddr(c.peer), c.forwarded, trusted); got.String() != c.want {
+		if got := clientAddress(netip.MustParseAddr(c.peer), c.forwarded, trusted); got.String() != c.want {
 			t.Errorf("%s for %q: %s, want %s", c.peer, c.forwarded, got, c.want)
 		}
 	}
 	var seen string
 	s, err := New(Options{
-		Log: logger(io.Discard), Registry: prometheus.NewRegistry(), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+		Log: newTestLogger(io.Discard), Registry: prometheus.NewRegistry(), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 		Mounts: []Mount{{Prefix: "/api", Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			seen = httpapi.InfoFrom(r.Context()).Remote()
 		})}},
@@ -329,8 +247,21 @@ func TestClientBehindProxies(t *testing.T) {
 	}
 	r := httptest.NewRequest(http.MethodGet, "/api", nil)
 	r.Header.Set("X-Forwarded-For", "198.51.100.1")
-	s.Handler().ServeHTTP(httptest.NewRecorder(), r)
+	s.handler.ServeHTTP(httptest.NewRecorder(), r)
 	if seen != "198.51.100.1" {
-		t.Errorf("the handler sees %s", seen)
+		t.Errorf("the handler saw %s, want 198.51.100.1", seen)
+	}
+}
+
+func TestStrictTransportSecurity(t *testing.T) {
+	t.Parallel()
+	for _, https := range []bool{true, false} {
+		s, err := New(Options{HTTPS: https, Log: newTestLogger(io.Discard), Registry: prometheus.NewRegistry()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := get(s.handler, "/healthz").Header().Get("Strict-Transport-Security"); (got != "") != https {
+			t.Errorf("https %t: Strict-Transport-Security %q", https, got)
+		}
 	}
 }

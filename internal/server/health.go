@@ -6,49 +6,72 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
 const checkTimeout = 2 * time.Second
 
-// Check is something that must work before requests make sense. Run must heed
-// its context; one that does not counts as failed and is left behind.
+// Check is a condition for serving requests. Run must respect its context; a
+// check that does not answer in time counts as failed.
 type Check struct {
 	Name string
 	Run  func(ctx context.Context) error
 }
 
-// healthz tells that the process lives. It asks nothing of anyone: a database
-// that is down is no reason to restart the program.
+// healthz reports that the process is alive. It checks nothing else: restarting
+// the program would not bring a lost database back.
 func healthz(w http.ResponseWriter, r *http.Request) {
-	if probe(w, r, "/healthz") {
-		answer(w, http.StatusOK, health{Status: "ok"})
+	if allowRead(w, r, "/healthz") {
+		writeHealth(w, http.StatusOK, health{Status: "ok"})
 	}
 }
 
-// readyz tells whether requests can be served now.
-type readyz struct {
-	checks []Check
-	log    *slog.Logger
+// readiness reports whether requests can be served now.
+type readiness struct {
+	checks   []Check
+	notes    func() []string
+	log      *slog.Logger
+	stopping atomic.Bool
 }
 
 type health struct {
 	Status string            `json:"status"`
 	Checks map[string]string `json:"checks,omitempty"`
+	Notes  []string          `json:"notes,omitempty"`
 }
 
-func (z readyz) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !probe(w, r, "/readyz") {
+func (z *readiness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !allowRead(w, r, "/readyz") {
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
+	out := z.run(r.Context())
+	if r.URL.Query().Has("verbose") && z.notes != nil {
+		out.Notes = z.notes()
+	}
+	status := http.StatusOK
+	if out.Status != statusReady {
+		status = http.StatusServiceUnavailable
+	}
+	writeHealth(w, status, out)
+}
+
+const (
+	statusReady       = "ready"
+	statusUnavailable = "unavailable"
+	statusStopping    = "stopping"
+)
+
+// run makes all checks at the same time.
+func (z *readiness) run(ctx context.Context) health {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	results := make([]chan error, len(z.checks))
 	for i, c := range z.checks {
 		results[i] = make(chan error, 1)
-		go func() { results[i] <- z.run(ctx, c) }()
+		go func() { results[i] <- runCheck(ctx, c) }()
 	}
-	status, out := http.StatusOK, health{Status: "ready", Checks: map[string]string{}}
+	out := health{Status: statusReady, Checks: map[string]string{}}
 	for i, c := range z.checks {
 		var err error
 		select {
@@ -58,15 +81,18 @@ func (z readyz) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		out.Checks[c.Name] = "ok"
 		if err != nil {
-			status, out.Status, out.Checks[c.Name] = http.StatusServiceUnavailable, "unavailable", "failing"
-			// The cause may name hosts and users: it is for the log, not for whoever asks.
-			z.log.Warn("readiness check failed", "check", c.Name, "error", err.Error())
+			out.Status, out.Checks[c.Name] = statusUnavailable, "failing"
+			// The cause may name hosts and users, so it goes to the log only.
+			z.log.Warn("a readiness check failed", "check", c.Name, "error", err.Error())
 		}
 	}
-	answer(w, status, out)
+	if z.stopping.Load() {
+		out.Status = statusStopping
+	}
+	return out
 }
 
-func (z readyz) run(ctx context.Context, c Check) (err error) {
+func runCheck(ctx context.Context, c Check) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
@@ -75,7 +101,7 @@ func (z readyz) run(ctx context.Context, c Check) (err error) {
 	return c.Run(ctx)
 }
 
-func answer(w http.ResponseWriter, status int, body health) {
+func writeHealth(w http.ResponseWriter, status int, body health) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body) // net/http drops the body of a HEAD

@@ -15,18 +15,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-func probed(t *testing.T, log io.Writer, checks ...Check) http.Handler {
+func newProbedHandler(t *testing.T, log io.Writer, checks ...Check) http.Handler {
 	t.Helper()
-	s, err := New(Options{Checks: checks, Log: logger(log), Registry: prometheus.NewRegistry()})
+	s, err := New(Options{Checks: checks, Log: newTestLogger(log), Registry: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.Handler()
+	return s.handler
 }
 
 func TestHealthz(t *testing.T) {
 	t.Parallel()
-	h := probed(t, io.Discard, Check{"database", func(context.Context) error { return errors.New("down") }})
+	h := newProbedHandler(t, io.Discard, Check{"database", func(context.Context) error { return errors.New("down") }})
 	if rec := get(h, "/healthz"); rec.Code != 200 || rec.Body.String() != "{\"status\":\"ok\"}\n" {
 		t.Errorf("%d %s", rec.Code, rec.Body)
 	}
@@ -39,23 +39,23 @@ func TestHealthz(t *testing.T) {
 
 func TestReadyz(t *testing.T) {
 	t.Parallel()
-	var log lines
+	var log logBuffer
 	good := Check{"disk", func(context.Context) error { return nil }}
 	bad := Check{"database", func(context.Context) error { return errors.New("dial 10.0.0.7: refused") }}
-	worse := Check{"queue", func(context.Context) error { panic("no queue") }}
-	if rec := get(probed(t, &log, good), "/readyz"); rec.Code != 200 || rec.Body.String() != `{"status":"ready","checks":{"disk":"ok"}}`+"\n" {
+	panicking := Check{"queue", func(context.Context) error { panic("no queue") }}
+	if rec := get(newProbedHandler(t, &log, good), "/readyz"); rec.Code != 200 || rec.Body.String() != `{"status":"ready","checks":{"disk":"ok"}}`+"\n" {
 		t.Errorf("%d %s", rec.Code, rec.Body)
 	}
-	rec := get(probed(t, &log, good, bad, worse), "/readyz")
+	rec := get(newProbedHandler(t, &log, good, bad, panicking), "/readyz")
 	want := `{"status":"unavailable","checks":{"database":"failing","disk":"ok","queue":"failing"}}` + "\n"
 	if diff := cmp.Diff(want, rec.Body.String()); rec.Code != 503 || diff != "" {
 		t.Errorf("%d -want +got:\n%s", rec.Code, diff)
 	}
 	if !strings.Contains(log.String(), "10.0.0.7") {
-		t.Error("the log does not know why")
+		t.Error("the log does not name the cause")
 	}
-	if rec := get(probed(t, &log), "/readyz"); rec.Code != 200 {
-		t.Errorf("nothing to check: %d", rec.Code)
+	if rec := get(newProbedHandler(t, &log), "/readyz"); rec.Code != 200 {
+		t.Errorf("without checks: status %d", rec.Code)
 	}
 }
 
@@ -63,7 +63,7 @@ func TestReadyzWaitsTwoSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		h := probed(t, io.Discard, Check{"database", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }})
+		h := newProbedHandler(t, io.Discard, Check{"database", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }})
 		rec := get(h, "/readyz")
 		if took := time.Since(start); rec.Code != 503 || took != 2*time.Second {
 			t.Errorf("%d after %s", rec.Code, took)

@@ -13,15 +13,15 @@ import (
 	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
-// sweepEvery is how often tokens that have their full burst again are forgotten:
-// a new entry would allow them the same.
+// sweepEvery is how often buckets that are full again are dropped: a new bucket
+// would allow the same.
 const sweepEvery = time.Minute
 
-// Limiter counts the requests of each token.
+// Limiter limits the request rate of each token. The limit holds per process.
 type Limiter struct {
 	rate  float64 // per second
 	burst int
-	limit []string // the burst, as text
+	limit []string // the burst as a header value
 	now   func() time.Time
 
 	mu      sync.RWMutex
@@ -31,8 +31,8 @@ type Limiter struct {
 
 type tokenKey struct{ company, token int64 }
 
-// NewLimiter allows each token so many requests per second, and bursts. A rate
-// of 0 is no limit.
+// NewLimiter returns a limiter of perSecond requests per token, with bursts. A
+// rate of 0 means no limit.
 func NewLimiter(perSecond float64, burst int) *Limiter {
 	burst = max(burst, 1)
 	return &Limiter{
@@ -41,22 +41,21 @@ func NewLimiter(perSecond float64, burst int) *Limiter {
 	}
 }
 
-var atOnce = []string{"0"}
+var zeroSeconds = []string{"0"}
 
-// Full writes into an answer what a token may ask that has asked nothing yet, for
-// requests whose token is not known.
-func (l *Limiter) Full(answer http.Header) {
+// Full writes the headers of an unused bucket, for requests without a known token.
+func (l *Limiter) Full(header http.Header) {
 	if l.rate <= 0 {
 		return
 	}
-	answer["Ratelimit-Limit"] = l.limit
-	answer["Ratelimit-Remaining"] = l.limit
-	answer["Ratelimit-Reset"] = atOnce
+	header["Ratelimit-Limit"] = l.limit
+	header["Ratelimit-Remaining"] = l.limit
+	header["Ratelimit-Reset"] = zeroSeconds
 }
 
-// Admit counts a request, writes into the answer where the token stands, and
-// gives rate_limited when its limit is used up.
-func (l *Limiter) Admit(answer http.Header, companyID, tokenID int64) error {
+// Admit counts a request, writes the rate limit headers, and returns a
+// rate_limited error when the token has used up its limit.
+func (l *Limiter) Admit(header http.Header, companyID, tokenID int64) error {
 	if l.rate <= 0 {
 		return nil
 	}
@@ -68,9 +67,9 @@ func (l *Limiter) Admit(answer http.Header, companyID, tokenID int64) error {
 		strconv.Itoa(max(0, int(left))),
 		strconv.Itoa(int(math.Ceil(l.until(left, float64(l.burst))))),
 	}
-	answer["Ratelimit-Limit"] = l.limit
-	answer["Ratelimit-Remaining"] = values[0:1:1]
-	answer["Ratelimit-Reset"] = values[1:2:2]
+	header["Ratelimit-Limit"] = l.limit
+	header["Ratelimit-Remaining"] = values[0:1:1]
+	header["Ratelimit-Reset"] = values[1:2:2]
 	if ok {
 		return nil
 	}
@@ -83,7 +82,7 @@ func (l *Limiter) Admit(answer http.Header, companyID, tokenID int64) error {
 	return httpapi.RetryAfter(err, time.Duration(wait)*time.Second)
 }
 
-// until is how many seconds it takes to come from so many requests left to so many.
+// until returns how many seconds it takes to refill from left to wanted requests.
 func (l *Limiter) until(left, wanted float64) float64 { return max(0, wanted-left) / l.rate }
 
 func (l *Limiter) bucket(key tokenKey, now time.Time) *rate.Limiter {

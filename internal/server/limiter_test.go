@@ -14,8 +14,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
-// clocked gives a limiter whose clock the test moves.
-func clocked(perSecond float64, burst int) (*Limiter, *time.Time) {
+// newTestLimiter returns a limiter and its clock, which the test moves.
+func newTestLimiter(perSecond float64, burst int) (*Limiter, *time.Time) {
 	now := time.Date(2026, 11, 14, 9, 30, 0, 0, time.UTC)
 	l := NewLimiter(perSecond, burst)
 	l.now = func() time.Time { return now }
@@ -30,7 +30,7 @@ func admit(l *Limiter, token int64) ([3]string, error) {
 
 func TestFullLimit(t *testing.T) {
 	t.Parallel()
-	l, _ := clocked(2, 3)
+	l, _ := newTestLimiter(2, 3)
 	_, _ = admit(l, 7)
 	h := http.Header{}
 	l.Full(h)
@@ -41,13 +41,13 @@ func TestFullLimit(t *testing.T) {
 	h = http.Header{}
 	NewLimiter(0, 3).Full(h)
 	if len(h) != 0 {
-		t.Errorf("no limit, and yet %v", h)
+		t.Errorf("headers %v without a limit", h)
 	}
 }
 
 func TestLimiter(t *testing.T) {
 	t.Parallel()
-	l, now := clocked(2, 3)
+	l, now := newTestLimiter(2, 3)
 	type step struct {
 		wait time.Duration
 		want [3]string
@@ -75,19 +75,19 @@ func TestLimiter(t *testing.T) {
 		_, _ = admit(l, 7)
 	}
 	if _, err := admit(l, 8); err != nil {
-		t.Errorf("another token pays for the first: %v", err)
+		t.Errorf("another token is refused: %v", err)
 	}
 }
 
-func TestLimiterTellsHowLongToWait(t *testing.T) {
+func TestLimiterRetryAfter(t *testing.T) {
 	t.Parallel()
-	l, _ := clocked(0.1, 1)
+	l, _ := newTestLimiter(0.1, 1)
 	_, _ = admit(l, 7)
 	_, err := admit(l, 7)
 	if f := httpapi.Describe(&httpapi.Info{}, err); f.RetryAfter != 10 || f.Message != "The token's rate limit is used up. Try again in 10 seconds." {
 		t.Errorf("%+v", f)
 	}
-	l, _ = clocked(50, 1)
+	l, _ = newTestLimiter(50, 1)
 	_, _ = admit(l, 7)
 	_, err = admit(l, 7)
 	if f := httpapi.Describe(&httpapi.Info{}, err); f.RetryAfter != 1 || f.Message != "The token's rate limit is used up. Try again in 1 second." {
@@ -104,13 +104,13 @@ func TestLimiterOff(t *testing.T) {
 		}
 	}
 	if len(l.buckets) != 0 {
-		t.Error("tokens are remembered for nothing")
+		t.Error("a limiter without a limit keeps buckets")
 	}
 }
 
-func TestLimiterForgetsIdleTokens(t *testing.T) {
+func TestLimiterDropsFullBuckets(t *testing.T) {
 	t.Parallel()
-	l, now := clocked(1, 200)
+	l, now := newTestLimiter(1, 200)
 	for token := range int64(1000) {
 		_, _ = admit(l, token)
 	}
@@ -120,13 +120,13 @@ func TestLimiterForgetsIdleTokens(t *testing.T) {
 	*now = now.Add(sweepEvery)
 	_, _ = admit(l, 5000)
 	if _, kept := l.buckets[tokenKey{12, 1}]; !kept || len(l.buckets) != 2 {
-		t.Errorf("%d tokens are remembered; the one in debt among them: %v", len(l.buckets), kept)
+		t.Errorf("%d buckets are kept, the used one among them: %v", len(l.buckets), kept)
 	}
 }
 
 func TestLimiterUnderConcurrency(t *testing.T) {
 	t.Parallel()
-	l, _ := clocked(1, 100)
+	l, _ := newTestLimiter(1, 100)
 	var passed atomic.Int64
 	var wg sync.WaitGroup
 	for range 8 {

@@ -1,8 +1,10 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"sync"
 	"time"
@@ -10,10 +12,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
-// buckets reach from a cached read to a long report.
+// buckets range from a cached read to a long report.
 var buckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60}
 
 type metrics struct {
@@ -30,32 +33,44 @@ type labels struct {
 	status        int
 }
 
-// series are the metrics of one kind of answer, found once: looking them up by
-// their label values costs more than counting.
+// series holds the metrics of one combination of labels. Looking them up by their
+// label values costs more than counting.
 type series struct {
 	count   prometheus.Counter
 	seconds prometheus.Observer
 }
 
-func newMetrics(reg prometheus.Registerer) (*metrics, error) {
+func newMetrics(reg prometheus.Registerer, ready *readiness) (*metrics, error) {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "coursebridge_http_requests_total", Help: "Requests answered.",
 		}, []string{"route", "method", "status"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "coursebridge_http_request_seconds", Help: "Time from a request's header to the end of its answer.", Buckets: buckets,
+			Name: "coursebridge_http_request_seconds", Help: "Time from the request header to the end of the answer.", Buckets: buckets,
 		}, []string{"route", "method"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "coursebridge_http_requests_in_flight", Help: "Requests being answered now.",
 		}),
 		known: map[labels]series{},
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.inFlight} {
+	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.inFlight, readyGauge(ready)} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("register request metrics: %w", err)
 		}
 	}
 	return m, nil
+}
+
+// readyGauge makes the readiness checks at each scrape.
+func readyGauge(ready *readiness) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "coursebridge_ready", Help: "1 if /readyz answers 200, else 0.",
+	}, func() float64 {
+		if ready.run(context.Background()).Status == statusReady {
+			return 1
+		}
+		return 0
+	})
 }
 
 func (m *metrics) observe(route, method string, status int, took time.Duration) {
@@ -73,18 +88,46 @@ func (m *metrics) observe(route, method string, status int, took time.Duration) 
 	s.seconds.Observe(took.Seconds())
 }
 
-func (m *metrics) handler(g prometheus.Gatherer) http.Handler {
+// MetricsHandler serves the metrics at /metrics.
+func MetricsHandler(g prometheus.Gatherer) http.Handler {
 	expose := promhttp.HandlerFor(g, promhttp.HandlerOpts{})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !probe(w, r, "/metrics") {
-			return
+		if allowRead(w, r, "/metrics") {
+			expose.ServeHTTP(w, r)
 		}
-		expose.ServeHTTP(w, r)
 	})
 }
 
-// probe takes a path of the server's own: that path only, to be read only.
-func probe(w http.ResponseWriter, r *http.Request, path string) bool {
+// metricsGuard shows the metrics to loopback and to the allowed networks only.
+type metricsGuard struct {
+	next  http.Handler
+	allow []netip.Prefix
+}
+
+var errMetricsRefused = domain.Errorf(domain.CodeAddressNotAllowed,
+	"Metrics are shown to this machine and to the networks of --metrics-allow only.")
+
+func (g metricsGuard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !g.allowed(r) {
+		httpapi.InfoFrom(r.Context()).Route = "/metrics"
+		httpapi.WriteError(w, r, errMetricsRefused)
+		return
+	}
+	g.next.ServeHTTP(w, r)
+}
+
+// allowed reports whether the client may read the metrics. A request that a
+// proxy forwards comes from somewhere else, even if the proxy is on this machine.
+func (g metricsGuard) allowed(r *http.Request) bool {
+	at := httpapi.InfoFrom(r.Context()).Address
+	if contains(g.allow, at) {
+		return true
+	}
+	return at.IsLoopback() && r.Header.Get("X-Forwarded-For") == "" && r.Header.Get("Forwarded") == ""
+}
+
+// allowRead accepts GET and HEAD of exactly this path and answers all else.
+func allowRead(w http.ResponseWriter, r *http.Request, path string) bool {
 	if r.URL.Path != path {
 		httpapi.NotFound(w, r)
 		return false
@@ -97,7 +140,7 @@ func probe(w http.ResponseWriter, r *http.Request, path string) bool {
 	return true
 }
 
-// routeLabel keeps made-up paths from making up time series.
+// routeLabel keeps unknown paths from creating time series.
 func routeLabel(route string) string {
 	if route == "" {
 		return "unmatched"
@@ -105,7 +148,7 @@ func routeLabel(route string) string {
 	return route
 }
 
-// methodLabel does the same for made-up methods.
+// methodLabel keeps unknown methods from creating time series.
 func methodLabel(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:

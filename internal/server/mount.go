@@ -8,32 +8,32 @@ import (
 	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
-// Mount puts a handler below a path. The path is matched as it was sent, before
-// anything could clean it: an identifier in it may hold slashes and dots. Prefix
-// "/x" takes /x and everything below it; "/" takes the root alone.
+// Mount serves a path prefix with a handler. The path is matched as it was sent,
+// not cleaned: identifiers in it may contain slashes and dots. Prefix "/x"
+// matches /x and everything below it; "/" matches the root only.
 type Mount struct {
 	Prefix  string
 	Handler http.Handler
-	// API marks a JSON interface for programs: its answers are not for browsers,
-	// and a client that has closed its sending side is still waiting for them.
+	// API marks a JSON interface for programs: its answers are never cached, and a
+	// client that has closed its sending side still waits for them.
 	API bool
-	// MaxBody is the most bytes of a request body; 0 means 1 MiB.
+	// MaxBody is the largest request body in bytes; 0 means 1 MiB.
 	MaxBody int64
-	// Quiet requests are logged at debug level only: probes come every few seconds.
+	// Quiet requests are logged at debug level: probes come every few seconds.
 	Quiet bool
 }
 
-// mux finds the mount of a path. There are a handful, so it looks through them.
+// mux finds the mount of a path. There are only a handful, so it scans them.
 type mux []Mount
 
-var nowhere = Mount{Handler: http.HandlerFunc(httpapi.NotFound), API: true, MaxBody: httpapi.MaxBody}
+var unmatched = Mount{Handler: http.HandlerFunc(httpapi.NotFound), API: true, MaxBody: httpapi.MaxBody}
 
 func newMux(mounts []Mount) (mux, error) {
 	out := make(mux, 0, len(mounts))
 	seen := map[string]bool{}
 	for _, m := range mounts {
 		if !strings.HasPrefix(m.Prefix, "/") || m.Handler == nil {
-			return nil, fmt.Errorf("mount %q: want a path that begins with a slash, and a handler", m.Prefix)
+			return nil, fmt.Errorf("mount %q: a path that begins with a slash and a handler are required", m.Prefix)
 		}
 		m.Prefix = strings.TrimSuffix(m.Prefix, "/")
 		if seen[m.Prefix] {
@@ -48,19 +48,19 @@ func newMux(mounts []Mount) (mux, error) {
 	return out, nil
 }
 
-// find gives the mount with the longest prefix of the path.
+// find returns the mount with the longest matching prefix.
 func (x mux) find(path string) *Mount {
-	found := &nowhere
+	found := &unmatched
 	for i := range x {
 		m := &x[i]
-		if m.takes(path) && len(m.Prefix) >= len(found.Prefix) {
+		if m.matches(path) && len(m.Prefix) >= len(found.Prefix) {
 			found = m
 		}
 	}
 	return found
 }
 
-func (m *Mount) takes(path string) bool {
+func (m *Mount) matches(path string) bool {
 	if m.Prefix == "" {
 		return path == "/" || path == ""
 	}

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// start runs a server on a free port; stop ends it and gives what Run gave.
+// start runs a server on a free port; stop ends it and returns the result of Run.
 func start(t *testing.T, log io.Writer, mounts ...Mount) (s *Server, stop func() error) {
 	t.Helper()
 	s = listening(t, log, mounts...)
@@ -29,7 +29,7 @@ func start(t *testing.T, log io.Writer, mounts ...Mount) (s *Server, stop func()
 
 func listening(t *testing.T, log io.Writer, mounts ...Mount) *Server {
 	t.Helper()
-	s, err := New(Options{Listen: "127.0.0.1:0", Mounts: mounts, Log: logger(log), Registry: prometheus.NewRegistry()})
+	s, err := New(Options{Listen: "127.0.0.1:0", Mounts: mounts, Log: newTestLogger(log), Registry: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,25 +84,25 @@ func readAnswer(t *testing.T, c net.Conn) (status int, body string) {
 func TestPortInUse(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, io.Discard)
-	other, err := New(Options{Listen: s.Addr().String(), Log: logger(io.Discard), Registry: prometheus.NewRegistry()})
+	other, err := New(Options{Listen: s.Addr().String(), Log: newTestLogger(io.Discard), Registry: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if other.Addr() != nil {
-		t.Error("it listens before it is told to")
+		t.Error("Addr is set before Listen")
 	}
 	err = other.Run(t.Context())
 	want := fmt.Sprintf("listen on %s: the port is in use by another program; stop it or choose another --listen", s.Addr())
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
-	nowhere, _ := New(Options{Listen: "256.0.0.1:1", Log: logger(io.Discard), Registry: prometheus.NewRegistry()})
+	nowhere, _ := New(Options{Listen: "256.0.0.1:1", Log: newTestLogger(io.Discard), Registry: prometheus.NewRegistry()})
 	if err := nowhere.Listen(); err == nil || !strings.HasPrefix(err.Error(), "listen on 256.0.0.1:1: ") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// What is under way when the end comes is finished, and nothing new begins.
+// Running requests finish, and no new connection is accepted.
 func TestGracefulStop(t *testing.T) {
 	t.Parallel()
 	entered, release := make(chan struct{}), make(chan struct{})
@@ -125,7 +125,7 @@ func TestGracefulStop(t *testing.T) {
 	}
 	select {
 	case err := <-ended:
-		t.Fatalf("it did not wait for the request: %v", err)
+		t.Fatalf("Run returned before the request finished: %v", err)
 	default:
 	}
 	close(release)
@@ -133,28 +133,28 @@ func TestGracefulStop(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 	if err := <-ended; err != nil {
-		t.Errorf("Run gave %v", err)
+		t.Errorf("Run returned %v", err)
 	}
 }
 
-func TestStopCutsOffWhatDoesNotEnd(t *testing.T) {
+func TestStopCutsOffStuckRequests(t *testing.T) {
 	t.Parallel()
 	entered, release := make(chan struct{}), make(chan struct{})
-	var log lines
+	var log logBuffer
 	s := listening(t, &log, Mount{Prefix: "/stuck", API: true, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		close(entered)
 		<-release
 	})})
-	s.grace = time.Millisecond
+	s.options.DrainTimeout = time.Millisecond
 	stop := run(t, s)
 	c := dial(t, s)
 	_, _ = io.WriteString(c, "GET /stuck HTTP/1.1\r\nHost: x\r\n\r\n")
 	<-entered
 	if err := stop(); err != nil {
-		t.Errorf("Run gave %v", err)
+		t.Errorf("Run returned %v", err)
 	}
 	if _, err := c.Read(make([]byte, 1)); err == nil {
-		t.Error("the connection is still there")
+		t.Error("the connection is still open")
 	}
 	if !strings.Contains(log.String(), "cut off") {
 		t.Error(log.String())
@@ -162,8 +162,8 @@ func TestStopCutsOffWhatDoesNotEnd(t *testing.T) {
 	close(release)
 }
 
-// A client may close its sending side and wait: net/http takes that for a
-// client that has left, and an API answers all the same.
+// A client may close its sending side and wait for the answer. net/http takes
+// that for a client that has left; an API answers anyway.
 func TestHalfClosedConnection(t *testing.T) {
 	t.Parallel()
 	noticed := make(chan struct{})
@@ -191,7 +191,7 @@ func TestHalfClosedConnection(t *testing.T) {
 	}
 }
 
-// A body that ends before its announced length is a bad request, not a hang.
+// A body that ends before its announced length is a bad request.
 func TestBodyCutShort(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, io.Discard, Mount{Prefix: "/api", API: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -213,8 +213,8 @@ func TestBodyCutShort(t *testing.T) {
 	}
 }
 
-// A client that announces too much and waits is told before it has sent it.
-func TestTooLargeIsToldUnread(t *testing.T) {
+// A client that announces too much and waits is refused before it sends.
+func TestTooLargeIsRefusedBeforeReading(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, io.Discard, Mount{Prefix: "/api", API: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, err := httpapi.ReadObject(r.Context(), r.Body)
@@ -232,8 +232,8 @@ func TestTooLargeIsToldUnread(t *testing.T) {
 	}
 }
 
-// An answer that breaks off must not look whole.
-func TestBrokenAnswerBreaksTheConnection(t *testing.T) {
+// An incomplete answer must not look complete.
+func TestIncompleteAnswerBreaksTheConnection(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, io.Discard, Mount{Prefix: "/report", API: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, strings.Repeat("row\r\n", 10_000))
@@ -248,6 +248,39 @@ func TestBrokenAnswerBreaksTheConnection(t *testing.T) {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if _, err := io.Copy(io.Discard, resp.Body); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("the client sees %v", err)
+		t.Errorf("the client got error %v, want unexpected EOF", err)
+	}
+}
+
+// While the shutdown delay lasts, readiness is red and requests are served.
+func TestShutdownDelay(t *testing.T) {
+	t.Parallel()
+	s := listening(t, io.Discard, Mount{Prefix: "/api", API: true, Handler: echoPath("api")})
+	s.options.ShutdownDelay = 300 * time.Millisecond
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	status := func(path string) int {
+		c := dial(t, s)
+		_, _ = io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+		code, _ := readAnswer(t, c)
+		return code
+	}
+	if got := status("/readyz"); got != 200 {
+		t.Errorf("/readyz before the end: %d", got)
+	}
+	begun := time.Now()
+	cancel()
+	for !s.ready.stopping.Load() {
+		time.Sleep(time.Millisecond)
+	}
+	if got := status("/readyz"); got != 503 {
+		t.Errorf("/readyz while stopping: %d, want 503", got)
+	}
+	if got := status("/api"); got != 200 {
+		t.Errorf("/api while stopping: %d, want 200", got)
+	}
+	if err := <-ended; err != nil || time.Since(begun) < s.options.ShutdownDelay {
+		t.Errorf("Run ended after %s: %v", time.Since(begun), err)
 	}
 }

@@ -6,25 +6,25 @@ import (
 )
 
 const (
-	// writeTimeout is how long a client may take nothing of an answer.
+	// writeTimeout is how long a client may read nothing of its answer.
 	writeTimeout = 60 * time.Second
-	// rearm is how often a long answer pushes that limit ahead.
-	rearm = 10 * time.Second
+	// extendAfter is how often a long answer moves that deadline.
+	extendAfter = 10 * time.Second
 )
 
-// writer notes what was answered. A report may take longer than any fixed limit
-// for a whole answer, so the limit moves on as long as the client keeps reading.
+// writer records the status and the size of an answer. A report may take longer
+// than any fixed limit, so the write deadline moves as long as the client reads.
 type writer struct {
 	http.ResponseWriter
-	status int
-	bytes  int64
-	armed  time.Time
+	status      int
+	bytes       int64
+	deadlineSet time.Time
 }
 
 // Unwrap lets http.ResponseController reach the connection.
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// WriteHeader notes the final status; 1xx answers come before it.
+// WriteHeader records the final status; informational (1xx) answers come before it.
 func (w *writer) WriteHeader(status int) {
 	if w.status == 0 && status >= http.StatusOK {
 		w.status = status
@@ -36,21 +36,21 @@ func (w *writer) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	w.arm(time.Now())
+	w.extendDeadline(time.Now())
 	n, err := w.ResponseWriter.Write(p)
 	w.bytes += int64(n)
 	return n, err
 }
 
-func (w *writer) arm(now time.Time) {
-	if now.Sub(w.armed) > rearm {
-		w.armed = now
-		// A writer without deadlines has no client that could stall.
+func (w *writer) extendDeadline(now time.Time) {
+	if now.Sub(w.deadlineSet) > extendAfter {
+		w.deadlineSet = now
+		// It fails only for recorders in tests, which have no deadline.
 		_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(now.Add(writeTimeout))
 	}
 }
 
-// Flush serves callers that ask for http.Flusher instead of a controller.
+// Flush implements http.Flusher for callers that do not use a controller.
 func (w *writer) Flush() {
 	_ = http.NewResponseController(w.ResponseWriter).Flush()
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// deadlines is a connection that notes how its write limit moves.
+// deadlines records the write deadlines that are set.
 type deadlines struct {
 	*httptest.ResponseRecorder
 	set []time.Time
@@ -18,29 +18,29 @@ func (d *deadlines) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-func TestWriteLimitMovesOnWithTheAnswer(t *testing.T) {
+func TestWriteDeadlineMovesWithTheAnswer(t *testing.T) {
 	t.Parallel()
 	conn := &deadlines{ResponseRecorder: httptest.NewRecorder()}
-	w := &writer{ResponseWriter: conn, armed: time.Now()}
+	w := &writer{ResponseWriter: conn, deadlineSet: time.Now()}
 	_, _ = w.Write([]byte("short"))
 	if len(conn.set) != 0 {
-		t.Error("a short answer moved the limit")
+		t.Error("a short answer moved the deadline")
 	}
-	w.armed = time.Now().Add(-time.Minute)
+	w.deadlineSet = time.Now().Add(-time.Minute)
 	_, _ = w.Write([]byte("long"))
 	_, _ = w.Write([]byte("longer"))
 	if len(conn.set) != 1 || time.Until(conn.set[0]) < writeTimeout-time.Second {
-		t.Errorf("the limit moved to %v", conn.set)
+		t.Errorf("deadlines %v, want one about a minute ahead", conn.set)
 	}
 	if w.bytes != 15 || w.status != 200 {
 		t.Errorf("%d bytes, status %d", w.bytes, w.status)
 	}
 }
 
-func TestWriterNotesTheFinalStatus(t *testing.T) {
+func TestWriterRecordsTheFinalStatus(t *testing.T) {
 	t.Parallel()
 	rec := httptest.NewRecorder()
-	w := &writer{ResponseWriter: rec, armed: time.Now()}
+	w := &writer{ResponseWriter: rec, deadlineSet: time.Now()}
 	w.WriteHeader(http.StatusEarlyHints)
 	w.WriteHeader(http.StatusAccepted)
 	w.WriteHeader(http.StatusTeapot)
