@@ -42,23 +42,23 @@ func (s *Store) RecordActivities(ctx context.Context, items []domain.ActivityIte
 	return out, err
 }
 
-// activityRun is the state of one report while it is applied.
-type activityRun struct {
+// activityReport is the state of one report while it is applied.
+type activityReport struct {
 	assignments map[int64]*trackedAssignment
 	order       []int64
-	known       map[string]bool
+	recorded    map[string]bool
 	accepted    []domain.Activity
 	attempts    []attemptRow
-	moves       []moveRow
+	moves       []statusMove
 }
 
 type trackedAssignment struct {
 	domain.Assignment
-	before domain.Status
-	dirty  bool
+	before  domain.Status
+	changed bool
 }
 
-type moveRow struct {
+type statusMove struct {
 	a        domain.Assignment
 	from, to domain.Status
 	cause    string
@@ -66,8 +66,8 @@ type moveRow struct {
 
 // loadActivities locks the assignments first and then looks which activities are
 // known: whoever waited for the lock sees what was recorded meanwhile.
-func (s *Store) loadActivities(ctx context.Context, tx db.Tx, items []domain.ActivityItem) (*activityRun, error) {
-	run := &activityRun{assignments: map[int64]*trackedAssignment{}, known: map[string]bool{}}
+func (s *Store) loadActivities(ctx context.Context, tx db.Tx, items []domain.ActivityItem) (*activityReport, error) {
+	run := &activityReport{assignments: map[int64]*trackedAssignment{}, recorded: map[string]bool{}}
 	var ids []int64
 	var keys []string
 	for _, it := range items {
@@ -89,13 +89,13 @@ func (s *Store) loadActivities(ctx context.Context, tx db.Tx, items []domain.Act
 	b.Query(func(r db.Rows) error {
 		var id string
 		err := r.Scan(&id)
-		run.known[id] = true
+		run.recorded[id] = true
 		return err
 	}, `SELECT x.id FROM activities x WHERE x.id IN (SELECT k.id FROM `+activities+` k)`, args...)
 	return run, tx.Send(ctx, b)
 }
 
-func (r *activityRun) apply(items []domain.ActivityItem, now time.Time) []domain.ActivityResult {
+func (r *activityReport) apply(items []domain.ActivityItem, now time.Time) []domain.ActivityResult {
 	out := make([]domain.ActivityResult, len(items))
 	for i, it := range items {
 		if it.Err != nil {
@@ -109,18 +109,18 @@ func (r *activityRun) apply(items []domain.ActivityItem, now time.Time) []domain
 		case a.RevokedAt != nil:
 			out[i].Err = domain.ErrAssignmentRevoked
 		default:
-			r.one(a, it.Activity, now)
+			r.applyOne(a, it.Activity, now)
 			out[i].Status = a.Status
 		}
 	}
 	return out
 }
 
-func (r *activityRun) one(a *trackedAssignment, act domain.Activity, now time.Time) {
-	if r.known[act.ID] {
+func (r *activityReport) applyOne(a *trackedAssignment, act domain.Activity, now time.Time) {
+	if r.recorded[act.ID] {
 		return
 	}
-	r.known[act.ID] = true
+	r.recorded[act.ID] = true
 	if act.OccurredAt.IsZero() {
 		act.OccurredAt = now
 	}
@@ -129,15 +129,15 @@ func (r *activityRun) one(a *trackedAssignment, act domain.Activity, now time.Ti
 	if !a.Apply(a.Rule, act) {
 		return
 	}
-	a.dirty = true
+	a.changed = true
 	if a.Attempts > begun { // told or implied
-		r.moves = append(r.moves, moveRow{a: a.Assignment, from: from, to: domain.StatusStarted, cause: string(act.Type)})
+		r.moves = append(r.moves, statusMove{a: a.Assignment, from: from, to: domain.StatusStarted, cause: string(act.Type)})
 		from = domain.StatusStarted
 	}
 	if from != a.Status {
-		r.moves = append(r.moves, moveRow{a: a.Assignment, from: from, to: a.Status, cause: string(act.Type)})
+		r.moves = append(r.moves, statusMove{a: a.Assignment, from: from, to: a.Status, cause: string(act.Type)})
 	}
-	r.attempts = noteAttempt(r.attempts, a.Assignment)
+	r.attempts = upsertAttempt(r.attempts, a.Assignment)
 }
 
 // attemptRow is the state of an assignment's latest attempt.
@@ -150,8 +150,8 @@ type attemptRow struct {
 	passed              *int64
 }
 
-// noteAttempt keeps one row per attempt, the latest state of it.
-func noteAttempt(rows []attemptRow, a domain.Assignment) []attemptRow {
+// upsertAttempt keeps one row per attempt, the latest state of it.
+func upsertAttempt(rows []attemptRow, a domain.Assignment) []attemptRow {
 	row := attemptRow{company: a.CompanyID, assignment: a.ID, number: a.Attempts, startedAt: *a.AttemptAt}
 	if a.Status != domain.StatusStarted {
 		row.endedAt = a.EndedAt
@@ -171,17 +171,17 @@ func noteAttempt(rows []attemptRow, a domain.Assignment) []attemptRow {
 	return append(rows, row)
 }
 
-func (r *activityRun) changed() []domain.Assignment {
+func (r *activityReport) changed() []domain.Assignment {
 	var out []domain.Assignment
 	for _, id := range r.order {
-		if a := r.assignments[id]; a.dirty {
+		if a := r.assignments[id]; a.changed {
 			out = append(out, a.Assignment)
 		}
 	}
 	return out
 }
 
-func (r *activityRun) events(now time.Time) []domain.Event {
+func (r *activityReport) events(now time.Time) []domain.Event {
 	var out []domain.Event
 	for _, m := range r.moves {
 		switch m.to {
@@ -194,7 +194,7 @@ func (r *activityRun) events(now time.Time) []domain.Event {
 	return out
 }
 
-func (r *activityRun) companies() []int64 {
+func (r *activityReport) companies() []int64 {
 	var out []int64
 	for _, m := range r.moves {
 		out = append(out, m.a.CompanyID)

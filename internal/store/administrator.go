@@ -21,9 +21,9 @@ type administratorRow struct {
 	companies []int64
 }
 
-// claimed says whether someone has entered as this administrator, or a company
+// isClaimed says whether someone has entered as this administrator, or a company
 // counts on them.
-func (a *administratorRow) claimed() bool { return a.PasswordHash != "" || len(a.companies) > 0 }
+func (a *administratorRow) isClaimed() bool { return a.PasswordHash != "" || len(a.companies) > 0 }
 
 func (a *administratorRow) scan(r db.Rows, more ...any) error {
 	var recovery string

@@ -7,10 +7,10 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// forgetAdministrator erases someone who was an administrator once, with the
+// eraseAdministrator erases someone who was an administrator once, with the
 // sessions and wherever the address tells who did something. Who still serves a
 // company, or is invited to, stays: there the address is the administrator's.
-func (s *Store) forgetAdministrator(ctx context.Context, tx db.Tx, email string) error {
+func (s *Store) eraseAdministrator(ctx context.Context, tx db.Tx, email string) error {
 	var id int64
 	var label string
 	b := &db.Batch{}

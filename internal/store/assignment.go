@@ -85,7 +85,7 @@ func (s *Store) Assignments(ctx context.Context, company int64, f domain.Assignm
 		return err
 	}, `SELECT `+assignmentColumns+assignmentFrom+paged.where()+order+limit, paged.args...)
 	err := s.read(ctx, b)
-	out.Items, out.More = cut(out.Items, p.Limit)
+	out.Items, out.More = trimPage(out.Items, p.Limit)
 	return out, err
 }
 

@@ -53,7 +53,7 @@ const auditOrder = ` ORDER BY e.at DESC, e.id DESC`
 func (s *Store) AuditEntries(ctx context.Context, company int64, f domain.AuditFilter, p domain.PageRequest) (domain.Page[domain.AuditEntry], error) {
 	out := domain.Page[domain.AuditEntry]{Items: []domain.AuditEntry{}}
 	err := s.db.Read(ctx, func(c db.Conn) error {
-		walks, err := auditWalks(ctx, c, company, f)
+		walks, err := auditScans(ctx, c, company, f)
 		if err != nil || len(walks) == 0 {
 			return err
 		}
@@ -74,7 +74,7 @@ func (s *Store) AuditEntries(ctx context.Context, company int64, f domain.AuditF
 	if err != nil {
 		return out, mapUnavailable(err)
 	}
-	out.Items, out.More = cut(out.Items, p.Limit)
+	out.Items, out.More = trimPage(out.Items, p.Limit)
 	return out, nil
 }
 
@@ -102,11 +102,11 @@ func (s *Store) ExportAudit(ctx context.Context, company int64, f domain.AuditFi
 	return mapUnavailable(s.db.Snapshot(ctx, func(c db.Conn) error {
 		where := auditConditions(company, f)
 		if f.Search != "" {
-			found, err := auditSearch(ctx, c, company, f.Search)
+			found, err := findAuditMatches(ctx, c, company, f.Search)
 			if err != nil {
 				return err
 			}
-			either(where, found.conditions())
+			addAny(where, found.conditions())
 		}
 		rows, err := c.Query(ctx, `SELECT `+auditColumns+` FROM audit_entries e`+auditJoins+where.where()+auditOrder, where.args...)
 		if err != nil {

@@ -16,8 +16,8 @@ type condition struct {
 	args []any
 }
 
-// either adds that one of the conditions holds.
-func either(c *conditions, list []condition) {
+// addAny adds that one of the conditions holds.
+func addAny(c *conditions, list []condition) {
 	texts, args := make([]string, len(list)), []any{}
 	for i, w := range list {
 		texts[i], args = `(`+w.text+`)`, append(args, w.args...)
@@ -29,19 +29,19 @@ var actorKinds = []domain.ActorKind{
 	domain.ActorPerson, domain.ActorToken, domain.ActorOperator, domain.ActorPlatform, domain.ActorSystem,
 }
 
-// auditWalks are the conditions of the walks that a filter takes, none where
+// auditScans are the conditions of the walks that a filter takes, none where
 // nothing can match. audit_entries_action is by action and sort of actor,
 // audit_entries_actor by actor and action, audit_entries_record by record: each
 // is in order of time for one value of each column. Which actions there are is
 // asked first, by leaps.
-func auditWalks(ctx context.Context, c db.Conn, company int64, f domain.AuditFilter) ([]condition, error) {
+func auditScans(ctx context.Context, c db.Conn, company int64, f domain.AuditFilter) ([]condition, error) {
 	switch {
 	case f.Search != "":
-		found, err := auditSearch(ctx, c, company, f.Search)
+		found, err := findAuditMatches(ctx, c, company, f.Search)
 		if err != nil {
 			return nil, err
 		}
-		return found.walks(ctx, c, company, f.Action)
+		return found.scans(ctx, c, company, f.Action)
 	case f.Action == "" && f.Actor == "":
 		return []condition{{text: `1 = 1`}}, nil
 	}
@@ -85,8 +85,8 @@ func auditActions(ctx context.Context, c db.Conn, prefix string, among condition
 	return out, c.Send(ctx, b)
 }
 
-// auditFound is what a text can mean in the log.
-type auditFound struct {
+// auditMatches is what a text can mean in the log.
+type auditMatches struct {
 	text                   string
 	employees, assignments []string // record ids
 	people, tokens         []int64  // actor ids
@@ -98,10 +98,10 @@ const (
 	maxFoundTokens  = 20
 )
 
-// auditSearch finds out what a text names: an employee or assignment by its
+// findAuditMatches finds out what a text names: an employee or assignment by its
 // externalId, a person by the e-mail address, a token by its name. Whoever was
 // erased has no externalId any more, and is not found.
-func auditSearch(ctx context.Context, c db.Conn, company int64, text string) (*auditFound, error) {
+func findAuditMatches(ctx context.Context, c db.Conn, company int64, text string) (*auditMatches, error) {
 	const (
 		employees = `SELECT x.id FROM employees x WHERE x.company_id = $1 AND x.external_id = $2 AND x.left_at IS NULL UNION ALL
 			SELECT x.id FROM employees x WHERE x.company_id = $1 AND x.external_id = $2 AND x.left_at IS NOT NULL`
@@ -109,7 +109,7 @@ func auditSearch(ctx context.Context, c db.Conn, company int64, text string) (*a
 			SELECT a.id FROM assignments a WHERE a.company_id = $1 AND a.external_id = $2 AND a.revoked_at IS NOT NULL UNION ALL
 			SELECT a.id FROM assignments a WHERE a.company_id = $1 AND a.employee_id IN (` + employees + `)`
 	)
-	out := &auditFound{text: text}
+	out := &auditMatches{text: text}
 	b := &db.Batch{}
 	numbers := func(into *[]int64, sql string, args ...any) {
 		b.Query(func(r db.Rows) error {
@@ -136,7 +136,7 @@ func auditSearch(ctx context.Context, c db.Conn, company int64, text string) (*a
 
 // records are the entries about what the text names, and those of a request. A
 // record is also named as the log shows it, such as token 7.
-func (f *auditFound) records() []condition {
+func (f *auditMatches) records() []condition {
 	out := []condition{{`e.request_id = ?`, []any{f.text}}, {`e.record_id = ?`, []any{f.text}}}
 	if kind, id, ok := strings.Cut(f.text, " "); ok {
 		out = append(out, condition{`e.record_id = ? AND e.record_kind = ?`, []any{id, strings.ToLower(kind)}})
@@ -158,7 +158,7 @@ func (f *auditFound) records() []condition {
 }
 
 // actors are the entries of those whom the text names.
-func (f *auditFound) actors() []condition {
+func (f *auditMatches) actors() []condition {
 	var out []condition
 	for _, id := range f.people {
 		out = append(out, condition{`e.actor_kind = ? AND e.actor_id = ?`, []any{string(domain.ActorPerson), id}})
@@ -169,11 +169,11 @@ func (f *auditFound) actors() []condition {
 	return out
 }
 
-func (f *auditFound) conditions() []condition { return append(f.records(), f.actors()...) }
+func (f *auditMatches) conditions() []condition { return append(f.records(), f.actors()...) }
 
-// walks goes through what an actor did action by action: much of it may be other
+// scans goes through what an actor did action by action: much of it may be other
 // than what the filter asks for.
-func (f *auditFound) walks(ctx context.Context, c db.Conn, company int64, action string) ([]condition, error) {
+func (f *auditMatches) scans(ctx context.Context, c db.Conn, company int64, action string) ([]condition, error) {
 	out := f.records()
 	for _, actor := range f.actors() {
 		among := condition{`e.company_id = ? AND ` + actor.text, append([]any{company}, actor.args...)}

@@ -49,7 +49,7 @@ func (s *Store) CreateCompany(ctx context.Context, by domain.Actor, n domain.New
 			return err
 		}
 		b = &db.Batch{}
-		if !who.claimed() {
+		if !who.isClaimed() {
 			addMember(b, out.ID, who.ID, by, tx.Now())
 		}
 		insertLink(b, link, who.ID, out.ID, tx.Now())
@@ -98,7 +98,7 @@ func (s *Store) Companies(ctx context.Context, p domain.PageRequest) (domain.Pag
 	if err := s.read(ctx, b); err != nil {
 		return out, err
 	}
-	out.Items, out.More = cut(out.Items, p.Limit)
+	out.Items, out.More = trimPage(out.Items, p.Limit)
 	return out, nil
 }
 

@@ -27,7 +27,7 @@ func (s *Store) linkEmployee(ctx context.Context, tx db.Tx, box *outbox, c domai
 	b := &db.Batch{}
 	b.One(db.ErrRetry, `UPDATE employees SET external_id = $3, updated_at = $4
 		WHERE company_id = $1 AND id = $2 AND external_id IS NULL AND left_at IS NULL`, e.CompanyID, e.ID, externalID, tx.Now())
-	touchAssignments(b, tx, *e)
+	stampAssignments(b, tx, *e)
 	box.audit(b, tx.Now(), employeeEntry(c, "employee.linked", e.ID, ""))
 	return tx.Send(ctx, b)
 }
@@ -50,7 +50,7 @@ func (s *Store) bringBack(ctx context.Context, tx db.Tx, box *outbox, c domain.C
 // Join makes an employee without an external id, as someone who joins through
 // the cabinet. Codes: email_taken.
 func (s *Store) Join(ctx context.Context, c domain.Caller, email, name string) (domain.Employee, error) {
-	var out provisioned
+	var out provisionResult
 	r := provisionRequest{c, domain.Provision{Email: email, Name: name}}
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
 		states, ids, err := loadProvisions(ctx, tx, box, []provisionRequest{r})
@@ -66,7 +66,7 @@ func (s *Store) Join(ctx context.Context, c domain.Caller, email, name string) (
 			return s.bringBack(ctx, tx, box, c, &out.Employee, "employee.joined")
 		}
 		out.Employee = r.join(ids[0], tx.Now())
-		newcomers{{c, "employee.joined", &out}}.last(tx, box)
+		newcomers{{c, "employee.joined", &out}}.queueCommit(tx, box)
 		return nil
 	})
 	return out.Employee, err
@@ -92,7 +92,7 @@ func (s *Store) Employees(ctx context.Context, company int64, f domain.EmployeeF
 		return nil
 	}, `SELECT `+employeeColumns+` FROM employees e`+paged.where()+` ORDER BY e.id`+limit, paged.args...)
 	err := s.read(ctx, b)
-	out.Items, out.More = cut(out.Items, p.Limit)
+	out.Items, out.More = trimPage(out.Items, p.Limit)
 	return out, err
 }
 
@@ -112,8 +112,8 @@ func employeeConditions(company int64, f domain.EmployeeFilter) *conditions {
 	return cond
 }
 
-// cut drops the row that was only read to know that more follows.
-func cut[T any](items []T, limit int) ([]T, bool) {
+// trimPage drops the row that was only read to know that more follows.
+func trimPage[T any](items []T, limit int) ([]T, bool) {
 	if len(items) > limit {
 		return items[:limit], true
 	}
@@ -141,21 +141,21 @@ type employeeKey struct {
 	externalID string
 }
 
-// knownEmployee is nobody if the id is 0.
-type knownEmployee struct {
+// employeeWithAssignments is nobody if the id is 0.
+type employeeWithAssignments struct {
 	domain.Employee
 	assignments []domain.Assignment
 }
 
 // readEmployees looks employees up, with all assignments, in one statement.
-func (s *Store) readEmployees(ctx context.Context, keys []employeeKey) ([]knownEmployee, error) {
-	out := make([]knownEmployee, len(keys))
+func (s *Store) readEmployees(ctx context.Context, keys []employeeKey) ([]employeeWithAssignments, error) {
+	out := make([]employeeWithAssignments, len(keys))
 	rows, args := s.db.ValuesTable(1, append(db.Columns(keys,
 		db.IntColumn("company_id", func(k *employeeKey) int64 { return k.company }),
 		db.TextColumn("external_id", func(k *employeeKey) string { return k.externalID })),
-		db.Ints("n", indexes(len(keys))))...)
+		db.Ints("n", rowNumbers(len(keys))))...)
 	b := &db.Batch{}
-	b.Query(func(r db.Rows) error { return scanKnownEmployee(r, out) }, `SELECT `+employeeColumns+`, k.n, `+fieldList(true)+`
+	b.Query(func(r db.Rows) error { return scanEmployeeWithAssignments(r, out) }, `SELECT `+employeeColumns+`, k.n, `+fieldList(true)+`
 		FROM `+rows+` k`+
 		s.db.Join("employees", "e", `e.company_id = k.company_id AND e.external_id = k.external_id AND e.left_at IS NULL`)+
 		s.db.LeftJoin("assignments", "a", `a.company_id = e.company_id AND a.employee_id = e.id AND a.revoked_at IS NULL`)+
@@ -163,9 +163,9 @@ func (s *Store) readEmployees(ctx context.Context, keys []employeeKey) ([]knownE
 	return out, s.read(ctx, b)
 }
 
-// indexes returns the numbers from 0 to n-1: the column by which a result row
+// rowNumbers returns the numbers from 0 to n-1: the column by which a result row
 // names the item that it answers.
-func indexes(n int) []int64 {
+func rowNumbers(n int) []int64 {
 	out := make([]int64, n)
 	for i := range out {
 		out[i] = int64(i)
@@ -173,7 +173,7 @@ func indexes(n int) []int64 {
 	return out
 }
 
-func scanKnownEmployee(r db.Rows, to []knownEmployee) error {
+func scanEmployeeWithAssignments(r db.Rows, to []employeeWithAssignments) error {
 	var e domain.Employee
 	var a domain.Assignment
 	var n int64
@@ -210,9 +210,9 @@ func employeeEntry(c domain.Caller, action string, id int64, detail string) doma
 	}
 }
 
-// touchAssignments stamps the employee's assignments as changed: their
+// stampAssignments stamps the employee's assignments as changed: their
 // representation carries the employee's identifier and address.
-func touchAssignments(b *db.Batch, tx db.Tx, e domain.Employee) {
+func stampAssignments(b *db.Batch, tx db.Tx, e domain.Employee) {
 	b.Exec(`UPDATE assignments SET updated_at = $3 WHERE company_id = $1 AND employee_id = $2 AND revoked_at IS NULL`,
 		e.CompanyID, e.ID, tx.Now())
 }

@@ -32,7 +32,7 @@ func (s *Store) DeleteEmployee(ctx context.Context, c domain.Caller, externalID 
 			gone = former
 		}
 		if len(gone) == 0 {
-			return s.nobody(ctx, tx, c.Company.ID, externalID)
+			return s.confirmNotFound(ctx, tx, c.Company.ID, externalID)
 		}
 		b = &db.Batch{}
 		box.prepare(b, tx, len(gone), c.Company.ID)
@@ -54,7 +54,7 @@ func (s *Store) erase(ctx context.Context, tx db.Tx, box *outbox, c domain.Calle
 		if err := s.anonymise(ctx, tx, e); err != nil {
 			return err
 		}
-		if err := s.forgetAdministrator(ctx, tx, e.Email); err != nil {
+		if err := s.eraseAdministrator(ctx, tx, e.Email); err != nil {
 			return err
 		}
 		s.scrubEvents(b, tx, e)
@@ -62,7 +62,7 @@ func (s *Store) erase(ctx context.Context, tx db.Tx, box *outbox, c domain.Calle
 			(SELECT id FROM assignments WHERE company_id = $1 AND employee_id = $2)`, e.CompanyID, e.ID)
 		b.Exec(`DELETE FROM assignments WHERE company_id = $1 AND employee_id = $2`, e.CompanyID, e.ID)
 		b.One(errStale, `DELETE FROM employees WHERE company_id = $1 AND id = $2`, e.CompanyID, e.ID)
-		dropOrphanAccount(b, e.Email)
+		deleteOrphanAccount(b, e.Email)
 		box.audit(b, tx.Now(), employeeEntry(c, "employee.deleted", e.ID, ""))
 		events = append(events, domain.EmployeeRemoved(e, domain.ReasonDeleted, tx.Now()))
 	}

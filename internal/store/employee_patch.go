@@ -21,7 +21,7 @@ func (s *Store) PatchEmployee(ctx context.Context, c domain.Caller, externalID s
 		case found.live != nil:
 			return s.patchLive(ctx, tx, box, c, found, p, &out)
 		case found.former == nil:
-			return s.nobody(ctx, tx, c.Company.ID, externalID)
+			return s.confirmNotFound(ctx, tx, c.Company.ID, externalID)
 		case p.Active == nil:
 			return domain.ErrEmployeeOffboarded
 		case !*p.Active:
@@ -43,7 +43,7 @@ func (s *Store) patchFormer(ctx context.Context, tx db.Tx, box *outbox, c domain
 	}
 	if domain.FoldEmail(before.Email) != domain.FoldEmail(after.Email) {
 		b := &db.Batch{}
-		dropOrphanAccount(b, before.Email)
+		deleteOrphanAccount(b, before.Email)
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}
@@ -72,10 +72,10 @@ func (s *Store) loadForPatch(ctx context.Context, tx db.Tx, box *outbox, c domai
 	return found, tx.Send(ctx, b)
 }
 
-// nobody answers for an externalId that neither a live nor a former employee
+// confirmNotFound answers for an externalId that neither a live nor a former employee
 // was found by. Whoever waited for a former employee's row may have waited for
 // that person to be brought back: then the next run finds them alive.
-func (s *Store) nobody(ctx context.Context, tx db.Tx, company int64, externalID string) error {
+func (s *Store) confirmNotFound(ctx context.Context, tx db.Tx, company int64, externalID string) error {
 	back := false
 	b := &db.Batch{}
 	b.Query(func(db.Rows) error { back = true; return nil }, employeeByExternalID, company, externalID)
@@ -119,10 +119,10 @@ func (s *Store) updateEmployee(ctx context.Context, tx db.Tx, box *outbox, c dom
 		WHERE company_id = $1 AND id = $2 AND left_at IS NULL`,
 		after.CompanyID, after.ID, after.Name, after.Email, domain.FoldEmail(after.Email), encodeList(after.Tags), tx.Now())
 	if moved {
-		dropOrphanAccount(b, before.Email)
+		deleteOrphanAccount(b, before.Email)
 	}
 	if before.Email != after.Email {
-		touchAssignments(b, tx, after)
+		stampAssignments(b, tx, after)
 	}
 	box.audit(b, tx.Now(), employeeEntry(c, "employee.changed", after.ID, changedFields(before, after)))
 	if err := tx.Send(ctx, b); err != nil {
@@ -188,7 +188,7 @@ func (s *Store) offboard(ctx context.Context, tx db.Tx, box *outbox, c domain.Ca
 	return tx.Send(ctx, b)
 }
 
-func dropOrphanAccount(b *db.Batch, email string) {
+func deleteOrphanAccount(b *db.Batch, email string) {
 	b.Exec(`DELETE FROM accounts WHERE email_folded = $1
 		AND NOT EXISTS (SELECT 1 FROM employees WHERE employees.email_folded = $1)`, domain.FoldEmail(email))
 }

@@ -31,7 +31,7 @@ func (r provisionRequest) join(id int64, now time.Time) domain.Employee {
 	}
 }
 
-type provisioned struct {
+type provisionResult struct {
 	domain.Employee
 	status domain.ProvisionStatus
 	err    error
@@ -39,26 +39,26 @@ type provisioned struct {
 
 // provision answers all requests that can be in one transaction, then the others
 // in one each.
-func (s *Store) provision(ctx context.Context, requests []provisionRequest) ([]provisioned, error) {
-	out := make([]provisioned, len(requests))
-	together, apart := distinct(requests)
-	late, err := s.provisionTogether(ctx, requests, together, out)
+func (s *Store) provision(ctx context.Context, requests []provisionRequest) ([]provisionResult, error) {
+	out := make([]provisionResult, len(requests))
+	together, apart := splitDistinct(requests)
+	late, err := s.provisionBatch(ctx, requests, together, out)
 	if err != nil {
 		return nil, err
 	}
 	apart = append(apart, late...)
 	slices.Sort(apart)
 	for _, i := range apart {
-		if _, err := s.provisionTogether(ctx, requests, []int{i}, out); err != nil {
+		if _, err := s.provisionBatch(ctx, requests, []int{i}, out); err != nil {
 			out[i].err = err
 		}
 	}
 	return out, nil
 }
 
-// distinct tells the requests that share no key with one before them from the
+// splitDistinct tells the requests that share no key with one before them from the
 // others, which must see what those have made.
-func distinct(requests []provisionRequest) (together, apart []int) {
+func splitDistinct(requests []provisionRequest) (together, apart []int) {
 	externals, emails := map[employeeKey]bool{}, map[employeeKey]bool{}
 	for i, r := range requests {
 		external, email := employeeKey{r.Company.ID, r.ExternalID}, employeeKey{r.Company.ID, domain.FoldEmail(r.Email)}
@@ -72,10 +72,10 @@ func distinct(requests []provisionRequest) (together, apart []int) {
 	return together, apart
 }
 
-// provisionTogether answers some of the requests. Late are those that need a
+// provisionBatch answers some of the requests. Late are those that need a
 // transaction of their own, because they change rows that are there: more than
 // one such change in one transaction could deadlock with another's.
-func (s *Store) provisionTogether(ctx context.Context, requests []provisionRequest, which []int, out []provisioned) (late []int, err error) {
+func (s *Store) provisionBatch(ctx context.Context, requests []provisionRequest, which []int, out []provisionResult) (late []int, err error) {
 	some := make([]provisionRequest, len(which))
 	for n, i := range which {
 		some[n] = requests[i]
@@ -92,26 +92,26 @@ func (s *Store) provisionTogether(ctx context.Context, requests []provisionReque
 			act, err := domain.DecideProvision(r.Provision, state)
 			switch {
 			case err != nil:
-				out[i] = provisioned{err: err}
+				out[i] = provisionResult{err: err}
 			case act == domain.ProvisionNothing:
-				out[i] = provisioned{Employee: *state.ByExternalID, status: domain.ProvisionFound}
+				out[i] = provisionResult{Employee: *state.ByExternalID, status: domain.ProvisionFound}
 			case act == domain.ProvisionJoin:
-				out[i] = provisioned{Employee: r.join(ids[n], tx.Now())}
+				out[i] = provisionResult{Employee: r.join(ids[n], tx.Now())}
 				joined = append(joined, newcomer{r.Caller, "employee.provisioned", &out[i]})
 			case len(which) > 1:
 				late = append(late, i)
 			default:
-				return s.provisionOld(ctx, tx, box, r, act, state, &out[i])
+				return s.provisionExisting(ctx, tx, box, r, act, state, &out[i])
 			}
 		}
-		joined.last(tx, box)
+		joined.queueCommit(tx, box)
 		return nil
 	})
 	return late, err
 }
 
-func (s *Store) provisionOld(
-	ctx context.Context, tx db.Tx, box *outbox, r provisionRequest, act domain.ProvisionAct, state domain.ProvisionState, out *provisioned,
+func (s *Store) provisionExisting(
+	ctx context.Context, tx db.Tx, box *outbox, r provisionRequest, act domain.ProvisionAct, state domain.ProvisionState, out *provisionResult,
 ) error {
 	out.status, out.err = domain.ProvisionLinked, nil
 	if act == domain.ProvisionSetExternalID {
@@ -137,7 +137,7 @@ func loadProvisions(ctx context.Context, tx db.Tx, box *outbox, requests []provi
 		db.IntColumn("company_id", func(r *provisionRequest) int64 { return r.Company.ID }),
 		db.TextColumn("external_id", func(r *provisionRequest) string { return r.ExternalID }),
 		db.TextColumn("email", func(r *provisionRequest) string { return domain.FoldEmail(r.Email) })),
-		db.Ints("n", indexes(n)))...)
+		db.Ints("n", rowNumbers(n)))...)
 	found := func(condition string) string {
 		return `SELECT ` + employeeColumns + `, k.n FROM ` + rows + ` k` + d.Join("employees", "e", `e.company_id = k.company_id AND `+condition)
 	}
@@ -161,16 +161,16 @@ func loadProvisions(ctx context.Context, tx db.Tx, box *outbox, requests []provi
 type newcomer struct {
 	by     domain.Caller
 	action string
-	*provisioned
+	*provisionResult
 }
 
 type newcomers []newcomer
 
-// last queues the rows of new memberships, together with the commit. Who had no
+// queueCommit queues the rows of new memberships, together with the commit. Who had no
 // account before is created, the others are linked. Rows are written in the order
 // of their keys, so that two transactions over the same ones wait for each other
 // instead of deadlocking.
-func (all newcomers) last(tx db.Tx, box *outbox) {
+func (all newcomers) queueCommit(tx db.Tx, box *outbox) {
 	if len(all) == 0 {
 		return
 	}
@@ -178,10 +178,10 @@ func (all newcomers) last(tx db.Tx, box *outbox) {
 	slices.SortFunc(all, func(x, y newcomer) int {
 		return cmp.Or(cmp.Compare(x.CompanyID, y.CompanyID), cmp.Compare(x.ExternalID, y.ExternalID))
 	})
-	byEmail := map[string]*provisioned{}
+	byEmail := map[string]*provisionResult{}
 	for _, e := range slices.Backward(all) {
 		e.status = domain.ProvisionLinked
-		byEmail[domain.FoldEmail(e.Email)] = e.provisioned
+		byEmail[domain.FoldEmail(e.Email)] = e.provisionResult
 	}
 	all.addAccounts(b, box.store.db, now, func(email string) { byEmail[email].status = domain.ProvisionCreated })
 	all.addEmployees(b, box.store.db, now)

@@ -72,7 +72,7 @@ func (s *Store) MakeLink(ctx context.Context, by domain.Actor, in domain.LinkReq
 		}
 		out = who.Administrator
 		b := &db.Batch{}
-		if in.CompanyID != 0 && !who.claimed() {
+		if in.CompanyID != 0 && !who.isClaimed() {
 			addMember(b, in.CompanyID, who.ID, by, tx.Now())
 		}
 		if in.CompanyID != 0 && !slices.Contains(who.companies, in.CompanyID) {
@@ -171,21 +171,21 @@ func (s *Store) EnterByLink(ctx context.Context, hash [sha256.Size]byte, kind do
 		if err != nil {
 			return err
 		}
-		link := domain.SignInLink{Kind: kind, Claimed: who.claimed()}
+		link := domain.SignInLink{Kind: kind, Claimed: who.isClaimed()}
 		if !link.SignsIn() {
 			return domain.ErrLinkNeedsSignIn
 		}
-		if err := s.spendFactor(ctx, tx, who, proof); err != nil {
+		if err := s.consumeFactor(ctx, tx, who, proof); err != nil {
 			return err
 		}
 		now := tx.Now()
-		by := person(who.Administrator, proof.Actor)
+		by := personActor(who.Administrator, proof.Actor)
 		b := &db.Batch{}
 		b.Exec(`UPDATE administrators SET password_hash = NULL, last_sign_in_at = $2 WHERE id = $1`, who.ID, now)
 		b.Exec(`UPDATE administrators SET name = (SELECT l.name FROM sign_in_links l WHERE l.hash = $2) WHERE id = $1 AND name = ''`, who.ID, hash[:])
 		b.Exec(`DELETE FROM sessions WHERE administrator_id = $1`, who.ID)
-		forgive(b, proof.Forgive, now)
-		join(b, box, who, company, by, now)
+		forgiveAttempts(b, proof.Forgive, now)
+		joinCompany(b, box, who, company, by, now)
 		box.auditAll(b, now, who, by, "sign_in.succeeded", "By a one-time link.")
 		out = who.Administrator
 		out.HasPassword, out.LastSignInAt = false, &now
@@ -208,14 +208,14 @@ func (s *Store) AcceptLink(ctx context.Context, by domain.Actor, hash [sha256.Si
 		}
 		out = company
 		b := &db.Batch{}
-		join(b, box, who, company, by, tx.Now())
+		joinCompany(b, box, who, company, by, tx.Now())
 		return tx.Send(ctx, b)
 	})
 	return out, err
 }
 
-// join queues that a link's administrator serves its company from now on.
-func join(b *db.Batch, box *outbox, who *administratorRow, company int64, by domain.Actor, now time.Time) {
+// joinCompany queues that a link's administrator serves its company from now on.
+func joinCompany(b *db.Batch, box *outbox, who *administratorRow, company int64, by domain.Actor, now time.Time) {
 	if company == 0 || slices.Contains(who.companies, company) {
 		return
 	}
@@ -224,7 +224,7 @@ func join(b *db.Batch, box *outbox, who *administratorRow, company int64, by dom
 	box.audit(b, now, administratorEntry(company, by, "administrator.joined", who.ID, ""))
 }
 
-// person turns where a request came from into an administrator's act.
-func person(a domain.Administrator, from domain.Actor) domain.Actor {
+// personActor turns where a request came from into an administrator's act.
+func personActor(a domain.Administrator, from domain.Actor) domain.Actor {
 	return domain.Actor{Kind: domain.ActorPerson, ID: a.ID, Label: a.Email, RequestID: from.RequestID, Address: from.Address}
 }

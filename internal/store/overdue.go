@@ -12,7 +12,7 @@ import (
 // uncompleted and tells of them. Several replicas may try at once: each passes
 // over the rows that another holds.
 func (s *Store) MarkOverdue(ctx context.Context, limit int) (int, error) {
-	due, err := s.anyDue(ctx)
+	due, err := s.hasDue(ctx)
 	if err != nil || !due {
 		return 0, err
 	}
@@ -40,8 +40,8 @@ func (s *Store) MarkOverdue(ctx context.Context, limit int) (int, error) {
 	return marked, err
 }
 
-// anyDue looks without writing, so that an idle sweep costs one index probe.
-func (s *Store) anyDue(ctx context.Context) (bool, error) {
+// hasDue looks without writing, so that an idle sweep costs one index probe.
+func (s *Store) hasDue(ctx context.Context) (bool, error) {
 	due := false
 	b := &db.Batch{}
 	b.Query(func(db.Rows) error { due = true; return nil },

@@ -17,10 +17,12 @@ import (
 // value it can't know (noLimit): it then plans for the first tenth of the rows,
 // for the walk and against sorting.
 
-func live(column string) string { return "CASE WHEN " + column + " IS NULL THEN 1 ELSE 0 END <> 0" }
+func isNullUnindexed(column string) string {
+	return "CASE WHEN " + column + " IS NULL THEN 1 ELSE 0 END <> 0"
+}
 
 const (
-	noLimit = " LIMIT (SELECT 9223372036854775807)"
+	unknownLimit = " LIMIT (SELECT 9223372036854775807)"
 	// fewRows is up to how many assignments a filter may let through to be served
 	// by an index of its own and a sort. Beyond, the walk is quicker.
 	fewRows = 20_000
@@ -30,7 +32,7 @@ const (
 // They carry what a report shows, and are valid until yield returns; meanwhile the
 // next ones are read. Reading ends with ctx, and when yield fails.
 func (s *Store) AssignmentReport(ctx context.Context, company int64, f domain.AssignmentFilter, yield func([]domain.Assignment) error) error {
-	return mapUnavailable(pipe(ctx, newAssignmentBatch,
+	return mapUnavailable(pipeline(ctx, newAssignmentBatch,
 		func(ctx context.Context, swap func(*assignmentBatch) (*assignmentBatch, error)) error {
 			return s.db.Snapshot(ctx, func(c db.Conn) error { return s.readAssignments(ctx, c, company, f, swap) })
 		},
@@ -57,7 +59,7 @@ func courseNames(ctx context.Context, c db.Conn, company int64) (map[int64]strin
 	var id int64
 	var name string
 	names := map[int64]string{}
-	err := each(ctx, c, `SELECT c.id, c.name FROM courses c WHERE c.owner_company_id IN (0, $1)`,
+	err := forEachRow(ctx, c, `SELECT c.id, c.name FROM courses c WHERE c.owner_company_id IN (0, $1)`,
 		[]any{company}, []any{&id, &name}, func() error {
 			names[id] = name
 			return nil
@@ -72,7 +74,7 @@ func fewMatch(ctx context.Context, c db.Conn, company int64, f domain.Assignment
 	n := 0
 	cond := assignmentConditions(company, f)
 	sql := fmt.Sprintf(`SELECT count(*) FROM (SELECT 1 FROM assignments a%s LIMIT %d) found`, cond.where(), fewRows+1)
-	err := each(ctx, c, sql, cond.args, []any{&n}, func() error { return nil })
+	err := forEachRow(ctx, c, sql, cond.args, []any{&n}, func() error { return nil })
 	return n <= fewRows, err
 }
 
@@ -81,7 +83,7 @@ func fewMatch(ctx context.Context, c db.Conn, company int64, f domain.Assignment
 func walkConditions(company int64, f domain.AssignmentFilter) *conditions {
 	cond := &conditions{}
 	cond.add("a.company_id = ?", company)
-	cond.add(live("a.revoked_at"))
+	cond.add(isNullUnindexed("a.revoked_at"))
 	if f.EmployeeExternalID != "" {
 		cond.add(`a.employee_id = (SELECT x.id FROM employees x WHERE x.company_id = ? AND x.external_id = ? AND x.left_at IS NULL)`,
 			company, f.EmployeeExternalID)
@@ -106,7 +108,7 @@ func (s *Store) assignmentReportSQL(cond *conditions) string {
 		coalesce(a.last_activity_at, %[1]s), a.external_id, coalesce(e.external_id, ''), e.name, e.email`, cond.arg(time.Time{}))
 	return `SELECT ` + columns + ` FROM assignments a` +
 		s.db.Join("employees", "e", "e.company_id = a.company_id AND e.id = a.employee_id") +
-		cond.where() + ` ORDER BY a.company_id, a.id` + noLimit
+		cond.where() + ` ORDER BY a.company_id, a.id` + unknownLimit
 }
 
 // arg adds a value outside the conditions and gives its placeholder.

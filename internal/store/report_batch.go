@@ -65,17 +65,17 @@ func (r *assignmentReader) read(ctx context.Context, c db.Conn, sql string, args
 		r.texts[i].to = &r.text
 		dest = append(dest, &r.texts[i])
 	}
-	err = each(ctx, c, sql, args, dest, func() error {
+	err = forEachRow(ctx, c, sql, args, dest, func() error {
 		err := r.take()
 		if err == nil && len(r.batch.rows) == batchRows {
-			err = r.pass()
+			err = r.flush()
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return r.pass()
+	return r.flush()
 }
 
 // take makes a row of what was scanned; its texts follow with pass.
@@ -109,8 +109,8 @@ func present(t *time.Time) *time.Time {
 	return t
 }
 
-// pass gives the rows of the batch their texts and hands them on.
-func (r *assignmentReader) pass() (err error) {
+// flush gives the rows of the batch their texts and hands them on.
+func (r *assignmentReader) flush() (err error) {
 	text, start := string(r.text), 0
 	for i := range r.batch.rows {
 		a, ends := &r.batch.rows[i], &r.ends[i]

@@ -15,7 +15,7 @@ import (
 // the numbers of their assignments; what is overdue is judged at now. Batches are
 // valid until yield returns. Reading ends with ctx, and when yield fails.
 func (s *Store) EmployeeReport(ctx context.Context, company int64, f domain.EmployeeFilter, now time.Time, yield func([]domain.EmployeeSummary) error) error {
-	return mapUnavailable(pipe(ctx, newSummaryBatch,
+	return mapUnavailable(pipeline(ctx, newSummaryBatch,
 		func(ctx context.Context, swap func(*summaryBatch) (*summaryBatch, error)) error {
 			return s.db.Snapshot(ctx, func(c db.Conn) error { return readSummaries(ctx, c, company, f, now, swap) })
 		},
@@ -31,7 +31,7 @@ func readSummaries(ctx context.Context, c db.Conn, company int64, f domain.Emplo
 	var tags, counts string
 	dest := []any{&e.CompanyID, &e.ID, &e.ExternalID, &e.Email, &e.Name, &e.Role, &tags, &e.JoinedAt, &e.LeftAt, &counts}
 	sql, args := employeeReportSQL(company, f, now)
-	err = each(ctx, c, sql, args, dest, func() (err error) {
+	err = forEachRow(ctx, c, sql, args, dest, func() (err error) {
 		if e.Tags, err = decodeList[string](tags); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func readSummaries(ctx context.Context, c db.Conn, company int64, f domain.Emplo
 func employeeReportSQL(company int64, f domain.EmployeeFilter, now time.Time) (string, []any) {
 	cond := &conditions{}
 	cond.add("e.company_id = ?", company)
-	cond.add(live("e.left_at"))
+	cond.add(isNullUnindexed("e.left_at"))
 	if f.ExternalID != "" {
 		cond.add("e.external_id = ?", f.ExternalID)
 	}
@@ -73,8 +73,8 @@ func employeeReportSQL(company int64, f domain.EmployeeFilter, now time.Time) (s
 	}
 	counts += fmt.Sprintf(`count(*) FILTER (WHERE a.status <> '%s' AND a.deadline <= %s)`, domain.StatusCompleted, cond.arg(now))
 	return `SELECT ` + employeeColumns + `, (SELECT ` + counts + ` FROM assignments a
-			WHERE a.company_id = e.company_id AND a.employee_id = e.id AND ` + live("a.revoked_at") + `)
-		FROM employees e` + cond.where() + ` ORDER BY e.company_id, e.id` + noLimit, cond.args
+			WHERE a.company_id = e.company_id AND a.employee_id = e.id AND ` + isNullUnindexed("a.revoked_at") + `)
+		FROM employees e` + cond.where() + ` ORDER BY e.company_id, e.id` + unknownLimit, cond.args
 }
 
 func readCounts(text string, to ...*int64) (err error) {

@@ -24,13 +24,13 @@ type batch interface {
 	clear()
 }
 
-// pipe runs read beside yield, so that both sides of a long report work at once.
+// pipeline runs read beside yield, so that both sides of a long report work at once.
 // Read fills batches and swaps each for an empty one (the first for none); yield
 // gets them in order, in the caller's goroutine. The first failure of either ends
-// both, and nothing runs any more once pipe has returned. After each batch both
+// both, and nothing runs any more once pipeline has returned. After each batch both
 // sides let others go first: a request that takes a fraction of a millisecond
 // must not wait for its turn behind a report that takes seconds.
-func pipe[B batch](ctx context.Context, fresh func() B, read func(ctx context.Context, swap func(B) (B, error)) error, yield func(B) error) error {
+func pipeline[B batch](ctx context.Context, fresh func() B, read func(ctx context.Context, swap func(B) (B, error)) error, yield func(B) error) error {
 	work, cancel := context.WithCancel(ctx)
 	full, free := make(chan B, batches), make(chan B, batches)
 	for range batches {
@@ -81,8 +81,8 @@ func pipe[B batch](ctx context.Context, fresh func() B, read func(ctx context.Co
 	return readErr
 }
 
-// each runs a query and calls fn for every row once it is scanned into dest.
-func each(ctx context.Context, c db.Conn, sql string, args, dest []any, fn func() error) error {
+// forEachRow runs a query and calls fn for every row once it is scanned into dest.
+func forEachRow(ctx context.Context, c db.Conn, sql string, args, dest []any, fn func() error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	rows, err := c.Query(ctx, sql, args...)

@@ -94,7 +94,7 @@ func (s *Store) EndSession(ctx context.Context, by domain.Actor, id int64) error
 func (s *Store) EndOtherSessions(ctx context.Context, by domain.Actor, keep []byte) (int64, error) {
 	var ended int64
 	err := s.endSessions(ctx, by, func(tx db.Tx) (n int64, err error) {
-		ended, err = tx.Exec(ctx, endSessionsSQL, by.ID, someKey(keep))
+		ended, err = tx.Exec(ctx, endSessionsSQL, by.ID, nonNilKey(keep))
 		return ended, err
 	})
 	return ended, err
@@ -119,11 +119,11 @@ func (s *Store) endSessions(ctx context.Context, by domain.Actor, end func(db.Tx
 const endSessionsSQL = `DELETE FROM sessions WHERE administrator_id = $1 AND hash <> $2`
 
 func endSessions(b *db.Batch, administrator int64, keep []byte) {
-	b.Exec(endSessionsSQL, administrator, someKey(keep))
+	b.Exec(endSessionsSQL, administrator, nonNilKey(keep))
 }
 
-// someKey keeps a missing key from becoming NULL, which no key differs from.
-func someKey(key []byte) []byte {
+// nonNilKey keeps a missing key from becoming NULL, which no key differs from.
+func nonNilKey(key []byte) []byte {
 	if key == nil {
 		return []byte{}
 	}

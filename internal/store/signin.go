@@ -57,16 +57,16 @@ func (s *Store) PassSignIn(ctx context.Context, proof domain.SignInProof) (domai
 		if proof.Rehashed != "" {
 			b.Exec(`UPDATE administrators SET password_hash = $2 WHERE id = $1`, who.ID, proof.Rehashed)
 		}
-		forgive(b, proof.Forgive, now)
+		forgiveAttempts(b, proof.Forgive, now)
 		out = who.Administrator
 		if proof.Complete {
-			if err := s.spendFactor(ctx, tx, who, proof); err != nil {
+			if err := s.consumeFactor(ctx, tx, who, proof); err != nil {
 				return err
 			}
 			out = who.Administrator
 			out.LastSignInAt = &now
 			b.Exec(`UPDATE administrators SET last_sign_in_at = $2 WHERE id = $1`, who.ID, now)
-			box.auditAll(b, now, who, person(who.Administrator, proof.Actor), "sign_in.succeeded", proof.Detail)
+			box.auditAll(b, now, who, personActor(who.Administrator, proof.Actor), "sign_in.succeeded", proof.Detail)
 		}
 		return tx.Send(ctx, b)
 	})
@@ -99,14 +99,14 @@ func (s *Store) SetPassword(ctx context.Context, in domain.NewPassword) error {
 	})
 }
 
-// spendFactor uses up the code or recovery code of a proof. Without one it lets
+// consumeFactor uses up the code or recovery code of a proof. Without one it lets
 // pass whoever has no second factor. Codes: unauthorized.
-func (s *Store) spendFactor(ctx context.Context, tx db.Tx, who *administratorRow, proof domain.SignInProof) error {
+func (s *Store) consumeFactor(ctx context.Context, tx db.Tx, who *administratorRow, proof domain.SignInProof) error {
 	switch {
 	case !who.TOTPConfirmed:
 		return nil
 	case proof.Step != 0:
-		return s.spendStep(ctx, tx, who.ID, proof.Step)
+		return s.consumeStep(ctx, tx, who.ID, proof.Step)
 	case proof.RecoveryHash != "":
 		at := slices.Index(who.RecoveryHashes, proof.RecoveryHash)
 		if at < 0 {
@@ -120,9 +120,9 @@ func (s *Store) spendFactor(ctx context.Context, tx db.Tx, who *administratorRow
 	return domain.ErrCode
 }
 
-// spendStep makes sure that the code of a time step is taken once: its key is
+// consumeStep makes sure that the code of a time step is taken once: its key is
 // blocked for as long as the code would be good.
-func (s *Store) spendStep(ctx context.Context, tx db.Tx, administrator, step int64) error {
+func (s *Store) consumeStep(ctx context.Context, tx db.Tx, administrator, step int64) error {
 	n, err := tx.Exec(ctx, `INSERT INTO sign_in_throttles (key, failures, blocked_until, updated_at) VALUES ($1, 0, $2, $3)
 		ON CONFLICT (key) DO NOTHING`, fmt.Sprintf("step:%d:%d", administrator, step), domain.TOTPStepEnds(step), tx.Now())
 	if err == nil && n != 1 {
@@ -165,7 +165,7 @@ func (s *Store) ConfirmTOTP(ctx context.Context, by domain.Actor, sealed []byte,
 		if !slices.Equal(who.TOTPSecret, sealed) {
 			return domain.ErrCode
 		}
-		if err := s.spendStep(ctx, tx, who.ID, step); err != nil {
+		if err := s.consumeStep(ctx, tx, who.ID, step); err != nil {
 			return err
 		}
 		b := &db.Batch{}

@@ -22,8 +22,8 @@ import (
 type Store struct {
 	db         db.Engine
 	wake       func([]domain.EndpointKey)
-	employees  gather[employeeKey, knownEmployee]
-	provisions gather[provisionRequest, provisioned]
+	employees  gather[employeeKey, employeeWithAssignments]
+	provisions gather[provisionRequest, provisionResult]
 }
 
 // Open connects to the database that the address names: sqlite:///path/file.db

@@ -61,8 +61,8 @@ func (s *Store) CountAttempt(ctx context.Context, throttles []domain.Throttle) e
 	})
 }
 
-// forgive queues that a counted attempt has succeeded.
-func forgive(b *db.Batch, throttles []domain.Throttle, now time.Time) {
+// forgiveAttempts queues that a counted attempt has succeeded.
+func forgiveAttempts(b *db.Batch, throttles []domain.Throttle, now time.Time) {
 	for _, t := range sortedThrottles(throttles) {
 		if t.Resets {
 			b.Exec(`DELETE FROM sign_in_throttles WHERE key = $1`, t.Key)

@@ -112,7 +112,7 @@ func (s *Store) Tokens(ctx context.Context, f domain.TokenFilter, p domain.PageR
 	if err := s.read(ctx, b); err != nil {
 		return out, err
 	}
-	out.Items, out.More = cut(out.Items, p.Limit)
+	out.Items, out.More = trimPage(out.Items, p.Limit)
 	return out, nil
 }
 

@@ -30,7 +30,7 @@ func newModel(list []domain.BulkResult) *model {
 	return m
 }
 
-func (m *model) tell(acts []domain.Activity) (statuses []string) {
+func (m *model) apply(acts []domain.Activity) (statuses []string) {
 	for _, a := range acts {
 		p := m.progress[a.AssignmentID]
 		if !m.told[a.ID] {
@@ -68,9 +68,9 @@ var step = map[string]bool{
 func TestActivitiesFollowTheModel(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s)
-		f.hire("E1")
-		exam, course, noon := f.exam(), f.course(domain.Course{Name: "Course"}), ago(s, time.Hour)
+		f := newTestCompany(t, s)
+		f.provisionAll("E1")
+		exam, course, noon := f.addAssessment(), f.addCourse(domain.Course{Name: "Course"}), before(s, time.Hour)
 		round := 0
 		rapid.Check(t, func(t *rapid.T) {
 			round++
@@ -84,19 +84,19 @@ func TestActivitiesFollowTheModel(t *testing.T) {
 			m := newModel(results)
 			for range rapid.IntRange(1, 3).Draw(t, "reports") {
 				acts := drawActivities(t, prefix, results, noon)
-				if diff := cmp.Diff(m.tell(acts), f.report(acts...)); diff != "" {
+				if diff := cmp.Diff(m.apply(acts), f.report(acts...)); diff != "" {
 					t.Fatalf("answers: %s", diff)
 				}
 			}
 			for id, want := range m.progress {
-				f.follows(t, id, *want)
+				f.checkProgress(t, id, *want)
 			}
 		})
 	})
 }
 
-// follows holds what is stored of an assignment against the model.
-func (f firm) follows(t *rapid.T, id int64, want domain.Progress) {
+// checkProgress holds what is stored of an assignment against the model.
+func (f testCompany) checkProgress(t *rapid.T, id int64, want domain.Progress) {
 	got := f.assignment(id)
 	if diff := cmp.Diff(want, got.Progress); diff != "" {
 		t.Fatalf("stored: %s", diff)

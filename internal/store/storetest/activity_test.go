@@ -23,14 +23,14 @@ func ended(id string, assignment int64, at time.Time, score domain.Points) domai
 }
 
 // attempts and history show what is kept of an assignment's course.
-func (f firm) attempts(id int64) []string {
+func (f testCompany) attempts(id int64) []string {
 	f.t.Helper()
 	return texts(f.t, f.s, `SELECT CAST(number AS TEXT) || ' ' || coalesce(CAST(score AS TEXT), '-') || ' ' ||
 		CASE WHEN passed IS NULL THEN 'open' WHEN passed THEN 'passed' ELSE 'not passed' END
 		FROM assignment_attempts WHERE company_id = $1 AND assignment_id = $2 ORDER BY number`, f.c.Company.ID, id)
 }
 
-func (f firm) history(id int64) []string {
+func (f testCompany) history(id int64) []string {
 	f.t.Helper()
 	return texts(f.t, f.s, `SELECT from_status || ' > ' || to_status || ' by ' || cause
 		FROM assignment_history WHERE company_id = $1 AND assignment_id = $2 ORDER BY id`, f.c.Company.ID, id)
@@ -39,11 +39,11 @@ func (f firm) history(id int64) []string {
 func TestActivities(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s)
-		f.hire("E1")
-		a, noon := f.assign("A1", "E1", f.exam()), ago(s, time.Hour)
+		f := newTestCompany(t, s)
+		f.provisionAll("E1")
+		a, noon := f.assign("A1", "E1", f.addAssessment()), before(s, time.Hour)
 		at := func(minute int) time.Time { return noon.Add(time.Duration(minute) * time.Minute) }
-		until(t, s, a.UpdatedAt.Add(time.Millisecond))
+		waitUntil(t, s, a.UpdatedAt.Add(time.Millisecond))
 		equal(t, "first attempt", f.report(started("1", a.ID, at(2)), progress("2", a.ID, at(3), 40_00), started("3", a.ID, at(1)), ended("4", a.ID, at(5), 79_99)),
 			[]string{"started", "started", "started", "needs_retry"})
 		got := f.assignment(a.ID)
@@ -58,7 +58,7 @@ func TestActivities(t *testing.T) {
 			t.Error("a change that no updatedSince sees")
 		}
 		rows, stamp := f.attempts(a.ID), got.UpdatedAt
-		until(t, s, stamp.Add(time.Millisecond))
+		waitUntil(t, s, stamp.Add(time.Millisecond))
 		equal(t, "late, and repeated", f.report(progress("5", a.ID, at(4), 90_00), ended("4", a.ID, at(9), 100_00)), []string{"needs_retry", "needs_retry"})
 		equal(t, "unchanged", f.assignment(a.ID), want)
 		equal(t, "attempts", f.attempts(a.ID), rows)
@@ -80,9 +80,9 @@ func TestActivities(t *testing.T) {
 func TestImpliedMoves(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s)
-		f.hire("E1")
-		a, c := f.assign("A1", "E1", f.exam()), f.assign("A2", "E1", f.course(domain.Course{Name: "Course"}))
+		f := newTestCompany(t, s)
+		f.provisionAll("E1")
+		a, c := f.assign("A1", "E1", f.addAssessment()), f.assign("A2", "E1", f.addCourse(domain.Course{Name: "Course"}))
 		// No instant is given: both ends lie in one millisecond, and are two attempts.
 		equal(t, "two ends at once", f.report(ended("1", a.ID, time.Time{}, 10_00), ended("2", a.ID, time.Time{}, 10_00), progress("3", c.ID, time.Time{}, 100_00)),
 			[]string{"needs_retry", "failed", "completed"})
@@ -103,9 +103,9 @@ func TestImpliedMoves(t *testing.T) {
 func TestActivitiesRefused(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s)
-		f.hire("E1")
-		exam := f.exam()
+		f := newTestCompany(t, s)
+		f.provisionAll("E1")
+		exam := f.addAssessment()
 		a, revoked := f.assign("A1", "E1", exam), f.assign("A2", "E1", exam)
 		if err := s.Revoke(t.Context(), f.c, revoked.ID); err != nil {
 			t.Fatal(err)
@@ -134,11 +134,11 @@ func TestActivitiesRefused(t *testing.T) {
 func TestActivityIDsCountOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f, other := newFirm(t, s), newFirm(t, s)
-		f.hire("E1")
+		f, other := newTestCompany(t, s), newTestCompany(t, s)
+		f.provisionAll("E1")
 		other.join("E1", "e1")
 		unlimited := domain.Course{Name: "Unlimited", IsAssessment: true, PassMark: 80_00}
-		a, b := f.assign("A1", "E1", f.course(unlimited)), other.assign("A1", "E1", other.course(unlimited))
+		a, b := f.assign("A1", "E1", f.addCourse(unlimited)), other.assign("A1", "E1", other.addCourse(unlimited))
 		now := s.Now()
 		equal(t, "twice in one request", f.report(ended("1", a.ID, now, 10_00), ended("1", a.ID, now, 10_00)), []string{"needs_retry", "needs_retry"})
 		equal(t, "for another assignment", f.report(ended("1", b.ID, now, 90_00)), []string{"assigned"})
@@ -156,13 +156,13 @@ func TestActivityIDsCountOnce(t *testing.T) {
 func TestActivitiesTakeAConstantNumberOfStatements(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		seen, r := recorded(s)
-		f, other := newFirm(t, s), newFirm(t, s)
-		f.hire("E1")
+		seen, r := recordStatements(s)
+		f, other := newTestCompany(t, s), newTestCompany(t, s)
+		f.provisionAll("E1")
 		other.join("E1", "e1")
 		ids := []int64{}
-		for _, c := range []firm{f, other} {
-			_, results := c.bulk(keys(named("A%d", 0, 50), []string{"E1"}, c.exam())...)
+		for _, c := range []testCompany{f, other} {
+			_, results := c.bulk(keys(numbered("A%d", 0, 50), []string{"E1"}, c.addAssessment())...)
 			for _, res := range results {
 				ids = append(ids, res.Assignment.ID)
 			}

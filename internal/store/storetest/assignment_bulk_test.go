@@ -12,7 +12,7 @@ import (
 )
 
 // bulk assigns and gives a line per item: the assignment's externalId and status, or the code.
-func (f firm) bulk(items ...domain.BulkItem) ([]string, []domain.BulkResult) {
+func (f testCompany) bulk(items ...domain.BulkItem) ([]string, []domain.BulkResult) {
 	f.t.Helper()
 	results, err := f.s.Assign(f.t.Context(), f.c, items)
 	if err != nil {
@@ -35,10 +35,10 @@ func item(externalID, employee string, course int64) domain.BulkItem {
 func TestBulk(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f, other := newFirm(t, s), newFirm(t, s)
-		f.hire("E1", "E2", "gone")
+		f, other := newTestCompany(t, s), newTestCompany(t, s)
+		f.provisionAll("E1", "E2", "gone")
 		f.offboard("gone")
-		exam, theirs := f.exam(), other.exam()
+		exam, theirs := f.addAssessment(), other.addAssessment()
 		old := f.assign("old", "E1", exam)
 		f.report(progress("x", old.ID, s.Now(), 10_00))
 		broken := domain.BulkItem{Err: domain.Errorf(domain.CodeInvalid, "not an object")}
@@ -85,12 +85,12 @@ func keys(names []string, employees []string, course int64) []domain.BulkItem {
 func TestBulkTakesAConstantNumberOfStatements(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		seen, r := recorded(s)
-		f := newFirm(t, s)
+		seen, r := recordStatements(s)
+		f := newTestCompany(t, s)
 		storetest.Endpoint(t, s, f.c.Company.ID)
-		employees := named("E%d", 0, 20)
-		f.hire(employees...)
-		exam := f.exam()
+		employees := numbered("E%d", 0, 20)
+		f.provisionAll(employees...)
+		exam := f.addAssessment()
 		count := func(items []domain.BulkItem) int {
 			return len(r.during(t, func() error {
 				results, err := seen.Assign(t.Context(), f.c, items)
@@ -100,11 +100,11 @@ func TestBulkTakesAConstantNumberOfStatements(t *testing.T) {
 				return err
 			}))
 		}
-		few, many := count(keys(named("few%d", 0, 2), employees, exam)), count(keys(named("many%d", 0, 500), employees, exam))
+		few, many := count(keys(numbered("few%d", 0, 2), employees, exam)), count(keys(numbered("many%d", 0, 500), employees, exam))
 		if few != many || many > 12 {
 			t.Errorf("%d statements for 2 items, %d for 500", few, many)
 		}
-		if again := count(keys(named("many%d", 0, 500), employees, exam)); again > many {
+		if again := count(keys(numbered("many%d", 0, 500), employees, exam)); again > many {
 			t.Errorf("%d statements for 500 items that are there", again)
 		}
 		equal(t, "assignments", number(t, s, `SELECT count(*) FROM assignments`), 502)
@@ -117,12 +117,12 @@ func TestBulkTakesAConstantNumberOfStatements(t *testing.T) {
 func TestOverlappingBulks(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s)
-		employees := named("E%d", 0, 10)
-		f.hire(employees...)
-		exam := f.exam()
-		names := named("K%03d", 0, 250)
-		var got tally
+		f := newTestCompany(t, s)
+		employees := numbered("E%d", 0, 10)
+		f.provisionAll(employees...)
+		exam := f.addAssessment()
+		names := numbered("K%03d", 0, 250)
+		var got resultCounts
 		race(8, func(i int) {
 			mine := slices.Clone(names[i*5 : i*5+200])
 			if i%2 == 1 {

@@ -13,9 +13,9 @@ import (
 func TestAssign(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s)
-		f.hire("E1")
-		e, exam := f.employee("E1"), f.exam()
+		f := newTestCompany(t, s)
+		f.provisionAll("E1")
+		e, exam := f.employee("E1"), f.addAssessment()
 		change(t, s, `UPDATE companies SET default_deadline_days = 10 WHERE id = $1`, f.c.Company.ID)
 		a := f.assign("A1", "E1", exam)
 		want := domain.Assignment{
@@ -38,8 +38,8 @@ func TestAssign(t *testing.T) {
 		}
 		equal(t, "with the employee", list, []domain.Assignment{want})
 
-		past := ago(s, 24*time.Hour)
-		late, err := f.try(domain.NewAssignment{ExternalID: "A2", EmployeeExternalID: "E1", CourseID: exam, Deadline: &past, IsRequired: ptr(true)})
+		past := before(s, 24*time.Hour)
+		late, err := f.tryAssign(domain.NewAssignment{ExternalID: "A2", EmployeeExternalID: "E1", CourseID: exam, Deadline: &past, IsRequired: ptr(true)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,11 +54,11 @@ func TestAssign(t *testing.T) {
 func TestAssignAgain(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s)
-		f.hire("E1", "E2")
-		exam, deadline := f.exam(), ago(s, -48*time.Hour)
+		f := newTestCompany(t, s)
+		f.provisionAll("E1", "E2")
+		exam, deadline := f.addAssessment(), before(s, -48*time.Hour)
 		first := domain.NewAssignment{ExternalID: "A1", EmployeeExternalID: "E1", CourseID: exam, Deadline: &deadline, IsRequired: ptr(true)}
-		made, err := f.try(first)
+		made, err := f.tryAssign(first)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,20 +75,20 @@ func TestAssignAgain(t *testing.T) {
 			"the same": first, "absent fields": {ExternalID: "A1", EmployeeExternalID: "E1", CourseID: exam},
 			"the instant in another offset": with(func(in *domain.NewAssignment) { in.Deadline = ptr(deadline.In(time.FixedZone("", 5*60*60+45*60))) }),
 		} {
-			again, err := f.try(in)
+			again, err := f.tryAssign(in)
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 			equal(t, name, again, now)
 		}
-		other := f.course(domain.Course{Name: "Other"})
+		other := f.addCourse(domain.Course{Name: "Other"})
 		for field, in := range map[string]domain.NewAssignment{
 			"deadline":           with(func(in *domain.NewAssignment) { in.Deadline = ptr(deadline.Add(time.Hour)) }),
 			"isRequired":         with(func(in *domain.NewAssignment) { in.IsRequired = ptr(false) }),
 			"courseId":           with(func(in *domain.NewAssignment) { in.CourseID = other }),
 			"employeeExternalId": with(func(in *domain.NewAssignment) { in.EmployeeExternalID = "E2" }),
 		} {
-			_, err := f.try(in)
+			_, err := f.tryAssign(in)
 			var conflict *domain.Error
 			if !errors.As(err, &conflict) || conflict.Code != domain.CodeConflict || len(conflict.Fields) != 1 || conflict.Fields[0].Field != field {
 				t.Errorf("another %s: %+v", field, err)
@@ -105,11 +105,11 @@ func TestAssignAgain(t *testing.T) {
 func TestAssignRefuses(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f, other := newFirm(t, s), newFirm(t, s)
-		f.hire("E1", "gone")
+		f, other := newTestCompany(t, s), newTestCompany(t, s)
+		f.provisionAll("E1", "gone")
 		f.offboard("gone")
 		other.join("E2", "e2")
-		exam, theirs := f.exam(), other.exam()
+		exam, theirs := f.addAssessment(), other.addAssessment()
 		for name, c := range map[string]struct {
 			employee string
 			course   int64
@@ -124,7 +124,7 @@ func TestAssignRefuses(t *testing.T) {
 			"neither":              {"nobody", 1 << 40, domain.CodeEmployeeNotFound},
 			"a course of number 0": {"E1", 0, domain.CodeCourseNotFound},
 		} {
-			_, err := f.try(domain.NewAssignment{ExternalID: "A1", EmployeeExternalID: c.employee, CourseID: c.course})
+			_, err := f.tryAssign(domain.NewAssignment{ExternalID: "A1", EmployeeExternalID: c.employee, CourseID: c.course})
 			wantCode(t, name, err, c.code)
 		}
 		equal(t, "assignments", number(t, s, `SELECT count(*) FROM assignments`), 0)
@@ -134,9 +134,9 @@ func TestAssignRefuses(t *testing.T) {
 func TestRevoke(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f, other := newFirm(t, s), newFirm(t, s)
-		f.hire("E1")
-		exam := f.exam()
+		f, other := newTestCompany(t, s), newTestCompany(t, s)
+		f.provisionAll("E1")
+		exam := f.addAssessment()
 		a := f.assign("A1", "E1", exam)
 		ctx, company := t.Context(), f.c.Company.ID
 		wantCode(t, "another company's", s.Revoke(ctx, other.c, a.ID), domain.CodeWrongCompany)
@@ -173,17 +173,17 @@ func TestRevoke(t *testing.T) {
 func TestAssignRaces(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s)
-		f.hire("E1", "E2")
-		exam := f.exam()
-		var same, rival tally
+		f := newTestCompany(t, s)
+		f.provisionAll("E1", "E2")
+		exam := f.addAssessment()
+		var same, rival resultCounts
 		race(16, func(int) {
-			_, err := f.try(domain.NewAssignment{ExternalID: "A1", EmployeeExternalID: "E1", CourseID: exam})
+			_, err := f.tryAssign(domain.NewAssignment{ExternalID: "A1", EmployeeExternalID: "E1", CourseID: exam})
 			same.add("ok", err)
 		})
 		equal(t, "16 times one externalId", same.counts, map[string]int{"ok": 16})
 		race(16, func(i int) {
-			_, err := f.try(domain.NewAssignment{ExternalID: "A2", EmployeeExternalID: []string{"E1", "E2"}[i%2], CourseID: exam})
+			_, err := f.tryAssign(domain.NewAssignment{ExternalID: "A2", EmployeeExternalID: []string{"E1", "E2"}[i%2], CourseID: exam})
 			rival.add("ok", err)
 		})
 		equal(t, "16 times one externalId for two", rival.counts, map[string]int{"ok": 8, "idempotency_conflict": 8})

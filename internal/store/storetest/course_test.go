@@ -12,7 +12,7 @@ import (
 var platform = domain.Actor{Kind: domain.ActorPlatform, ID: 1, Label: "platform"}
 
 // courseIDs lists the courses that the company may assign.
-func (f firm) courseIDs() []int64 {
+func (f testCompany) courseIDs() []int64 {
 	f.t.Helper()
 	list, err := f.s.Courses(f.t.Context(), f.c.Company.ID)
 	if err != nil {
@@ -25,7 +25,7 @@ func (f firm) courseIDs() []int64 {
 	return out
 }
 
-func (f firm) put(c domain.Course) (int64, string) {
+func (f testCompany) put(c domain.Course) (int64, string) {
 	f.t.Helper()
 	id, status, err := f.s.PutCourse(f.t.Context(), c)
 	if err != nil {
@@ -34,7 +34,7 @@ func (f firm) put(c domain.Course) (int64, string) {
 	return id, status
 }
 
-func (f firm) grant(externalID string, granted bool) {
+func (f testCompany) grant(externalID string, granted bool) {
 	f.t.Helper()
 	if _, err := f.s.GrantCourse(f.t.Context(), platform, externalID, f.c.Company.ID, granted); err != nil {
 		f.t.Fatalf("grant %s: %v", externalID, err)
@@ -44,15 +44,15 @@ func (f firm) grant(externalID string, granted bool) {
 func TestCoursesOfACompany(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f, other := newFirm(t, s), newFirm(t, s)
+		f, other := newTestCompany(t, s), newTestCompany(t, s)
 		equal(t, "courses of a new company", f.courseIDs(), []int64{})
 		want := domain.Course{
 			OwnerCompanyID: f.c.Company.ID, ExternalID: "C/1", Name: "Safety", IsAssessment: true, PassMark: 66_60, AllowedAttempts: 7,
 			Modules: []string{"Two", "One", "Two"},
 		}
-		want.ID = f.course(want)
-		slice := f.course(domain.Course{Name: "Slice", ParentID: want.ID, Modules: []string{"One"}})
-		theirs := other.course(domain.Course{ExternalID: "C/1", Name: "Same key elsewhere"})
+		want.ID = f.addCourse(want)
+		slice := f.addCourse(domain.Course{Name: "Slice", ParentID: want.ID, Modules: []string{"One"}})
+		theirs := other.addCourse(domain.Course{ExternalID: "C/1", Name: "Same key elsewhere"})
 
 		got, err := s.Course(t.Context(), f.c.Company.ID, want.ID)
 		if err != nil {
@@ -82,7 +82,7 @@ func TestCoursesOfACompany(t *testing.T) {
 func TestPutCourse(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s)
+		f := newTestCompany(t, s)
 		c := domain.Course{ExternalID: "P1", Name: "Platform", PassMark: 80_00, AllowedAttempts: 3, Modules: []string{"a", "b"}}
 		id, status := f.put(c)
 		equal(t, "first", status, "created")
@@ -109,8 +109,8 @@ func TestPutCourse(t *testing.T) {
 			}
 			equal(t, name, got, want)
 		}
-		for _, key := range named("R%d", 0, 5) {
-			var got tally
+		for _, key := range numbered("R%d", 0, 5) {
+			var got resultCounts
 			race(8, func(int) {
 				_, status, err := s.PutCourse(t.Context(), domain.Course{ExternalID: key, Name: "Race", Modules: []string{"m"}})
 				got.add(status, err)
@@ -123,10 +123,10 @@ func TestPutCourse(t *testing.T) {
 func TestGrantCourse(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f, other := newFirm(t, s), newFirm(t, s)
+		f, other := newTestCompany(t, s), newTestCompany(t, s)
 		id, _ := f.put(domain.Course{ExternalID: "P1", Name: "Platform"})
-		f.hire("E1")
-		_, err := f.try(domain.NewAssignment{ExternalID: "A1", EmployeeExternalID: "E1", CourseID: id})
+		f.provisionAll("E1")
+		_, err := f.tryAssign(domain.NewAssignment{ExternalID: "A1", EmployeeExternalID: "E1", CourseID: id})
 		wantCode(t, "before the grant", err, domain.CodeWrongCompany)
 		f.grant("P1", true)
 		f.grant("P1", true)
@@ -137,9 +137,9 @@ func TestGrantCourse(t *testing.T) {
 		f.grant("P1", false)
 		equal(t, "withdrawn", f.courseIDs(), []int64{})
 		equal(t, "what was assigned", f.assignment(a.ID).CourseName, "Platform")
-		_, err = f.try(domain.NewAssignment{ExternalID: "A2", EmployeeExternalID: "E1", CourseID: id})
+		_, err = f.tryAssign(domain.NewAssignment{ExternalID: "A2", EmployeeExternalID: "E1", CourseID: id})
 		wantCode(t, "after the withdrawal", err, domain.CodeWrongCompany)
-		if again, err := f.try(domain.NewAssignment{ExternalID: "A1", EmployeeExternalID: "E1", CourseID: id}); err != nil || again.ID != a.ID {
+		if again, err := f.tryAssign(domain.NewAssignment{ExternalID: "A1", EmployeeExternalID: "E1", CourseID: id}); err != nil || again.ID != a.ID {
 			t.Errorf("the same request again: %+v, %v", again, err)
 		}
 		equal(t, "entries", f.audit(), []string{"employee.provisioned", "course.granted", "assignment.created", "course.withdrawn"})
@@ -148,7 +148,7 @@ func TestGrantCourse(t *testing.T) {
 		wantCode(t, "no such course", err, domain.CodeCourseNotFound)
 		_, err = s.GrantCourse(t.Context(), platform, "P1", 1<<40, true)
 		wantCode(t, "no such company", err, domain.CodeCompanyNotFound)
-		f.course(domain.Course{ExternalID: "own", Name: "Own"})
+		f.addCourse(domain.Course{ExternalID: "own", Name: "Own"})
 		_, err = s.GrantCourse(t.Context(), platform, "own", other.c.Company.ID, true)
 		wantCode(t, "a company's own course", err, domain.CodeCourseNotFound)
 	})
@@ -159,20 +159,20 @@ func TestGrantCourse(t *testing.T) {
 func TestRenamedCourseStampsAssignments(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f, withdrawn := newFirm(t, s), newFirm(t, s)
+		f, withdrawn := newTestCompany(t, s), newTestCompany(t, s)
 		id, _ := f.put(domain.Course{ExternalID: "P1", Name: "Old"})
 		var list []domain.Assignment
-		for _, c := range []firm{f, withdrawn} {
+		for _, c := range []testCompany{f, withdrawn} {
 			c.join("E1", "e1")
 			c.grant("P1", true)
 			list = append(list, c.assign("A1", "E1", id))
 		}
 		withdrawn.grant("P1", false)
-		until(t, s, list[1].UpdatedAt.Add(time.Millisecond))
+		waitUntil(t, s, list[1].UpdatedAt.Add(time.Millisecond))
 		f.put(domain.Course{ExternalID: "P1", Name: "Old", AllowedAttempts: 1})
 		equal(t, "attempts are no part of an assignment", f.assignment(list[0].ID).UpdatedAt, list[0].UpdatedAt)
 		f.put(domain.Course{ExternalID: "P1", Name: "New", AllowedAttempts: 1})
-		for i, c := range []firm{f, withdrawn} {
+		for i, c := range []testCompany{f, withdrawn} {
 			if got := c.assignment(list[i].ID); got.CourseName != "New" || !got.UpdatedAt.After(list[i].UpdatedAt) {
 				t.Errorf("company %d: %s, updated %v, before %v", i, got.CourseName, got.UpdatedAt, list[i].UpdatedAt)
 			}

@@ -13,12 +13,12 @@ import (
 // identifying is all that tells of the person that these tests erase.
 var identifying = []string{"quux", "zaphod", "galaxy", "arthur", "trillian"}
 
-// live gives a person a past in the company: other names and addresses, a leave,
+// provisionWithHistory gives a person a past in the company: other names and addresses, a leave,
 // assignments in every state, deliveries and what receivers answered to them.
-func (f firm) live(t *testing.T) (exam, course int64) {
+func (f testCompany) provisionWithHistory(t *testing.T) (exam, course int64) {
 	t.Helper()
 	storetest.Endpoint(t, f.s, f.c.Company.ID)
-	exam, course = f.exam(), f.course(domain.Course{Name: "Course"})
+	exam, course = f.addAssessment(), f.addCourse(domain.Course{Name: "Course"})
 	must := func(what string, err error) {
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
@@ -36,8 +36,8 @@ func (f firm) live(t *testing.T) (exam, course int64) {
 	when := time.Date(2026, 3, 31, 23, 59, 59, 0, time.UTC)
 	f.report(ended("quux-1", passed.ID, when, 92_50), ended("quux-2", failed.ID, when, 10_00), ended("quux-3", failed.ID, when, 20_00),
 		progress("quux-4", begun.ID, when, 40_00), progress("quux-5", done.ID, when, 100_00))
-	late := ago(f.s, time.Hour)
-	_, err = f.try(domain.NewAssignment{ExternalID: "quux-late", EmployeeExternalID: "QUUX-2", CourseID: exam, Deadline: &late})
+	late := before(f.s, time.Hour)
+	_, err = f.tryAssign(domain.NewAssignment{ExternalID: "quux-late", EmployeeExternalID: "QUUX-2", CourseID: exam, Deadline: &late})
 	must("assign", err)
 	_, err = f.s.MarkOverdue(t.Context(), 10)
 	must("sweep", err)
@@ -51,15 +51,15 @@ func (f firm) live(t *testing.T) (exam, course int64) {
 func TestEraseLeavesNoTrace(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f, other := newFirm(t, s), newFirm(t, s)
+		f, other := newTestCompany(t, s), newTestCompany(t, s)
 		// Pages of a file are split and joined as it grows: what moved must not stay behind.
-		f.hire(named("before%03d", 0, 40)...)
-		exam, course := f.live(t)
-		f.hire(named("after%03d", 0, 40)...)
+		f.provisionAll(numbered("before%03d", 0, 40)...)
+		exam, course := f.provisionWithHistory(t)
+		f.provisionAll(numbered("after%03d", 0, 40)...)
 		if len(mentions(dump(t, s), identifying...)) < 20 {
 			t.Fatal("there is nothing to erase")
 		}
-		told := told{len(f.events()), len(f.audit())}
+		told := writtenSoFar{len(f.events()), len(f.audit())}
 		if err := f.erase("QUUX-2"); err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestEraseLeavesNoTrace(t *testing.T) {
 }
 
 // wantErased holds what the world says of someone who was erased.
-func (f firm) wantErased(other firm) {
+func (f testCompany) wantErased(other testCompany) {
 	f.t.Helper()
 	ctx, c := f.t.Context(), f.c.Company.ID
 	wantCode(f.t, "erase again", f.erase("QUUX-2"), domain.CodeEmployeeNotFound)
@@ -105,11 +105,11 @@ func (f firm) wantErased(other firm) {
 func TestEraseFormer(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f, other := newFirm(t, s), newFirm(t, s)
-		f.hire("E1", "E2")
-		other.hire("E1")
+		f, other := newTestCompany(t, s), newTestCompany(t, s)
+		f.provisionAll("E1", "E2")
+		other.provisionAll("E1")
 		first := f.employee("E1")
-		f.assign("A1", "E1", f.exam())
+		f.assign("A1", "E1", f.addAssessment())
 		f.offboard("E1")
 		if err := f.erase("E1"); err != nil {
 			t.Fatal(err)
@@ -131,7 +131,7 @@ func TestEraseFormer(t *testing.T) {
 func TestEraseOneOfTwo(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s)
+		f := newTestCompany(t, s)
 		f.join("E1", "anna")
 		f.offboard("E1")
 		f.join("E1", "bob")
@@ -139,7 +139,7 @@ func TestEraseOneOfTwo(t *testing.T) {
 			t.Fatal(err)
 		}
 		left := dump(t, s)
-		if len(mentions(left, f.mail("bob"))) != 0 || len(mentions(left, f.mail("anna"))) == 0 {
+		if len(mentions(left, f.email("bob"))) != 0 || len(mentions(left, f.email("anna"))) == 0 {
 			t.Errorf("Bob is erased, Anna is not: %v", mentions(left, "@"))
 		}
 		_, _, err := s.Employee(t.Context(), f.c.Company.ID, "E1")
@@ -152,7 +152,7 @@ func TestEraseOneOfTwo(t *testing.T) {
 func TestEraseAdministrator(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s)
+		f := newTestCompany(t, s)
 		endpoint := storetest.Endpoint(t, s, f.c.Company.ID)
 		for _, who := range []string{"former", "serving"} {
 			email := who + "@office.test"
@@ -170,7 +170,7 @@ func TestEraseAdministrator(t *testing.T) {
 			if _, err := s.CreateToken(t.Context(), as.c, domain.NewToken{Name: "x"}, domain.DigestToken(who)); err != nil {
 				t.Fatal(err)
 			}
-			as.hire("of-" + who)
+			as.provisionAll("of-" + who)
 			f.provision(who, email)
 		}
 		change(t, s, `UPDATE deliveries SET requested_by = 'former@office.test' WHERE endpoint_id = $1`, endpoint)

@@ -10,7 +10,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-func (f firm) mustPatch(externalID string, p domain.EmployeePatch) domain.Employee {
+func (f testCompany) mustPatch(externalID string, p domain.EmployeePatch) domain.Employee {
 	f.t.Helper()
 	out, err := f.patch(externalID, p)
 	if err != nil {
@@ -20,7 +20,7 @@ func (f firm) mustPatch(externalID string, p domain.EmployeePatch) domain.Employ
 }
 
 // tagged lists who the index of tags finds.
-func (f firm) tagged(tag string) []string {
+func (f testCompany) tagged(tag string) []string {
 	f.t.Helper()
 	list, err := f.s.Employees(f.t.Context(), f.c.Company.ID, domain.EmployeeFilter{Tag: tag}, domain.PageRequest{Number: 1, Limit: 10})
 	if err != nil {
@@ -36,8 +36,8 @@ func (f firm) tagged(tag string) []string {
 func TestPatchNameAndTags(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f, other := newFirm(t, s), newFirm(t, s)
-		f.hire("E1", "E2")
+		f, other := newTestCompany(t, s), newTestCompany(t, s)
+		f.provisionAll("E1", "E2")
 		other.join("E1", "elsewhere")
 		before := dump(t, s)
 		f.mustPatch("E1", domain.EmployeePatch{})
@@ -68,9 +68,9 @@ func TestPatchNameAndTags(t *testing.T) {
 func TestPatchEmail(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f, other := newFirm(t, s), newFirm(t, s)
-		f.hire("E1", "E2")
-		a, revoked := f.assign("A1", "E1", f.exam()), f.assign("A2", "E1", f.exam())
+		f, other := newTestCompany(t, s), newTestCompany(t, s)
+		f.provisionAll("E1", "E2")
+		a, revoked := f.assign("A1", "E1", f.addAssessment()), f.assign("A2", "E1", f.addAssessment())
 		if err := s.Revoke(t.Context(), f.c, revoked.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -78,13 +78,13 @@ func TestPatchEmail(t *testing.T) {
 		wantCode(t, "an address that is taken", err, domain.CodeEmailTaken)
 		equal(t, "after the refusal", f.employee("E1").Name, "Name of E1")
 
-		until(t, s, a.UpdatedAt.Add(time.Millisecond))
+		waitUntil(t, s, a.UpdatedAt.Add(time.Millisecond))
 		f.mustPatch("E1", domain.EmployeePatch{Email: ptr("E1@X.test")})
 		folded := f.assignment(a.ID)
 		if folded.EmployeeEmail != "E1@X.test" || !folded.UpdatedAt.After(a.UpdatedAt) {
 			t.Errorf("after another case: %s, updated %v, before %v", folded.EmployeeEmail, folded.UpdatedAt, a.UpdatedAt)
 		}
-		until(t, s, folded.UpdatedAt.Add(time.Millisecond))
+		waitUntil(t, s, folded.UpdatedAt.Add(time.Millisecond))
 		f.mustPatch("E1", domain.EmployeePatch{Email: ptr("new@x.test")})
 		if moved := f.assignment(a.ID); moved.EmployeeEmail != "new@x.test" || !moved.UpdatedAt.After(folded.UpdatedAt) {
 			t.Errorf("after another address: %s, updated %v, before %v", moved.EmployeeEmail, moved.UpdatedAt, folded.UpdatedAt)
@@ -105,9 +105,9 @@ func TestPatchEmail(t *testing.T) {
 }
 
 // wantTold holds what the company's events and audit log gained since the last look.
-type told struct{ events, entries int }
+type writtenSoFar struct{ events, entries int }
 
-func (l *told) want(f firm, what string, events, entries []string) {
+func (l *writtenSoFar) want(f testCompany, what string, events, entries []string) {
 	f.t.Helper()
 	allEvents, allEntries := f.events(), f.audit()
 	equal(f.t, what+": events", allEvents[l.events:], events)
@@ -118,11 +118,11 @@ func (l *told) want(f firm, what string, events, entries []string) {
 func TestPatchActive(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s)
-		f.hire("E1")
+		f := newTestCompany(t, s)
+		f.provisionAll("E1")
 		first := f.employee("E1")
-		a := f.assign("A1", "E1", f.exam())
-		var told told
+		a := f.assign("A1", "E1", f.addAssessment())
+		var told writtenSoFar
 		told.want(f, "hired", []string{"employee.joined E1", "assignment.created A1"},
 			[]string{"employee.provisioned", "course.added", "assignment.created"})
 		f.mustPatch("E1", domain.EmployeePatch{Active: ptr(true)})
@@ -142,7 +142,7 @@ func TestPatchActive(t *testing.T) {
 		wantCode(t, "a patch of a former employee", err, domain.CodeEmployeeOffboarded)
 		told.want(f, "offboarded again", []string{}, []string{})
 
-		until(t, s, first.JoinedAt.Add(time.Millisecond))
+		waitUntil(t, s, first.JoinedAt.Add(time.Millisecond))
 		back := f.mustPatch("E1", domain.EmployeePatch{Active: ptr(true), Tags: ptr([]string{"back"})})
 		if back.ID != first.ID || back.Name != "Anna" || !back.JoinedAt.After(first.JoinedAt) {
 			t.Errorf("came back as %+v", back)
@@ -156,14 +156,14 @@ func TestPatchActive(t *testing.T) {
 }
 
 // wantFormer holds that the employee answers as someone who left, and is nowhere listed.
-func (f firm) wantFormer(externalID string, a domain.Assignment) {
+func (f testCompany) wantFormer(externalID string, a domain.Assignment) {
 	f.t.Helper()
 	ctx, company := f.t.Context(), f.c.Company.ID
 	_, _, err := f.s.Employee(ctx, company, externalID)
 	wantCode(f.t, "a former employee", err, domain.CodeEmployeeOffboarded)
 	_, err = f.s.Assignment(ctx, company, a.ID)
 	wantCode(f.t, "their assignment", err, domain.CodeAssignmentRevoked)
-	_, err = f.try(domain.NewAssignment{ExternalID: "late", EmployeeExternalID: externalID, CourseID: a.CourseID})
+	_, err = f.tryAssign(domain.NewAssignment{ExternalID: "late", EmployeeExternalID: externalID, CourseID: a.CourseID})
 	wantCode(f.t, "another assignment", err, domain.CodeEmployeeOffboarded)
 	people, err := f.s.Employees(ctx, company, domain.EmployeeFilter{}, domain.PageRequest{Number: 1, Limit: 10})
 	if err != nil || people.Total != 0 {
@@ -181,8 +181,8 @@ func (f firm) wantFormer(externalID string, a domain.Assignment) {
 func TestBringBackByPatch(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s)
-		f.hire("E1", "E2", "E3")
+		f := newTestCompany(t, s)
+		f.provisionAll("E1", "E2", "E3")
 		f.offboard("E1")
 		f.mustPatch("E2", domain.EmployeePatch{Email: ptr("e1@x.test")})
 		_, err := f.patch("E1", domain.EmployeePatch{Active: ptr(true)})
@@ -195,12 +195,12 @@ func TestBringBackByPatch(t *testing.T) {
 			[]string{"e1@x.test", "fresh@x.test", "third@x.test"})
 
 		f.offboard("E1")
-		f.hire("E4")
+		f.provisionAll("E4")
 		f.join("E1", "new-holder")
 		_, err = f.patch("E1", domain.EmployeePatch{Active: ptr(true)})
 		if err != nil {
 			t.Error("the externalId is another's now, who is active:", err)
 		}
-		equal(t, "who has the externalId", f.employee("E1").Email, f.mail("new-holder"))
+		equal(t, "who has the externalId", f.employee("E1").Email, f.email("new-holder"))
 	})
 }

@@ -13,9 +13,9 @@ import (
 func TestProvisionRaces(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s)
-		replicas := []firm{f, f.with(store.New(s.Engine())), f.with(store.New(s.Engine()))}
-		var same, rival, back tally
+		f := newTestCompany(t, s)
+		replicas := []testCompany{f, f.with(store.New(s.Engine())), f.with(store.New(s.Engine()))}
+		var same, rival, back resultCounts
 		race(32, func(i int) {
 			_, status, err := replicas[i%3].provision("E1", "e1@x.test")
 			same.add(string(status), err)
@@ -44,9 +44,9 @@ func TestProvisionRaces(t *testing.T) {
 func TestProvisionTogether(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		firms := []firm{newFirm(t, s), newFirm(t, s), newFirm(t, s)}
+		firms := []testCompany{newTestCompany(t, s), newTestCompany(t, s), newTestCompany(t, s)}
 		for i, f := range firms {
-			f.hire("known", "former")
+			f.provisionAll("known", "former")
 			f.offboard("former")
 			if i > 0 {
 				continue
@@ -55,7 +55,7 @@ func TestProvisionTogether(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		var got tally
+		var got resultCounts
 		race(60, func(i int) {
 			f := firms[i%3]
 			id, email := fmt.Sprintf("E%d", i), fmt.Sprintf("e%d@x.test", i)
@@ -94,20 +94,20 @@ func TestProvisionTogether(t *testing.T) {
 func TestAccountRaces(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		firms := make([]firm, 6)
+		firms := make([]testCompany, 6)
 		for i := range firms {
-			firms[i] = newFirm(t, s)
+			firms[i] = newTestCompany(t, s)
 		}
-		var first tally
+		var first resultCounts
 		race(len(firms), func(i int) {
 			_, status, err := firms[i].provision("E1", "shared@x.test")
 			first.add(string(status), err)
 		})
 		equal(t, "6 companies take one address", first.counts, map[string]int{"created": 1, "linked": 5})
 		for round := range 15 {
-			var got tally
+			var got resultCounts
 			mail, next := fmt.Sprintf("m%d@x.test", round), fmt.Sprintf("n%d@x.test", round)
-			firms[0].hire(fmt.Sprintf("A%d", round))
+			firms[0].provisionAll(fmt.Sprintf("A%d", round))
 			firms[0].mustPatch(fmt.Sprintf("A%d", round), domain.EmployeePatch{Email: &mail})
 			race(3, func(i int) {
 				var err error
@@ -133,11 +133,11 @@ func TestAccountRaces(t *testing.T) {
 func TestActiveRaces(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s)
-		f.hire("E1")
+		f := newTestCompany(t, s)
+		f.provisionAll("E1")
 		for range 5 {
 			for _, active := range []bool{false, true} {
-				var got tally
+				var got resultCounts
 				race(8, func(int) {
 					out, err := f.patch("E1", domain.EmployeePatch{Active: &active})
 					got.add(fmt.Sprint(out.Offboarded), err)
@@ -149,13 +149,13 @@ func TestActiveRaces(t *testing.T) {
 	})
 }
 
-// storm runs every act against each of n employees at once, and answers with
+// raceOver runs every act against each of n employees at once, and answers with
 // what the acts answered.
-func (f firm) storm(n int, acts ...func(externalID string) error) map[string]int {
-	var got tally
+func (f testCompany) raceOver(n int, acts ...func(externalID string) error) map[string]int {
+	var got resultCounts
 	for i := range n {
 		id := fmt.Sprintf("S%d", i)
-		f.hire(id)
+		f.provisionAll(id)
 		race(len(acts), func(k int) { got.add("ok", acts[k](id)) })
 	}
 	return got.counts
@@ -178,11 +178,11 @@ func wantOnly(t *testing.T, got map[string]int, allowed ...domain.Code) {
 func TestOffboardAgainstAssign(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s)
-		exam := f.exam()
+		f := newTestCompany(t, s)
+		exam := f.addAssessment()
 		assign := func(suffix string) func(id string) error {
 			return func(id string) error {
-				_, err := f.try(domain.NewAssignment{ExternalID: id + suffix, EmployeeExternalID: id, CourseID: exam})
+				_, err := f.tryAssign(domain.NewAssignment{ExternalID: id + suffix, EmployeeExternalID: id, CourseID: exam})
 				return err
 			}
 		}
@@ -190,7 +190,7 @@ func TestOffboardAgainstAssign(t *testing.T) {
 			_, err := f.patch(id, domain.EmployeePatch{Active: ptr(false)})
 			return err
 		}
-		got := f.storm(25, assign("a"), offboard, assign("b"), assign("c"))
+		got := f.raceOver(25, assign("a"), offboard, assign("b"), assign("c"))
 		wantOnly(t, got, domain.CodeEmployeeOffboarded)
 		equal(t, "offboarded", number(t, s, `SELECT count(*) FROM employees WHERE left_at IS NOT NULL`), 25)
 		equal(t, "live assignments of former employees", number(t, s, `SELECT count(*) FROM assignments WHERE revoked_at IS NULL`), 0)
@@ -203,15 +203,15 @@ func TestOffboardAgainstAssign(t *testing.T) {
 func TestEraseAgainstEverything(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s)
-		exam := f.exam()
-		late := ago(s, time.Hour)
+		f := newTestCompany(t, s)
+		exam := f.addAssessment()
+		late := before(s, time.Hour)
 		patch := func(id string) error {
 			_, err := f.patch(id, domain.EmployeePatch{Name: ptr("Other " + id), Tags: ptr([]string{"tag-" + id}), Email: ptr("other-" + address(id))})
 			return err
 		}
 		assign := func(id string) error {
-			_, err := f.try(domain.NewAssignment{ExternalID: "late-" + id, EmployeeExternalID: id, CourseID: exam, Deadline: &late})
+			_, err := f.tryAssign(domain.NewAssignment{ExternalID: "late-" + id, EmployeeExternalID: id, CourseID: exam, Deadline: &late})
 			return err
 		}
 		learn := func(id string) error {
@@ -223,12 +223,12 @@ func TestEraseAgainstEverything(t *testing.T) {
 		}
 		sweep := func(string) error { _, err := s.MarkOverdue(t.Context(), 10); return err }
 		erase := func(id string) error {
-			if _, err := f.try(domain.NewAssignment{ExternalID: "first-" + id, EmployeeExternalID: id, CourseID: exam}); err != nil {
+			if _, err := f.tryAssign(domain.NewAssignment{ExternalID: "first-" + id, EmployeeExternalID: id, CourseID: exam}); err != nil {
 				return err
 			}
 			return f.erase(id)
 		}
-		got := f.storm(40, erase, patch, assign, learn, sweep, learn, patch, learn)
+		got := f.raceOver(40, erase, patch, assign, learn, sweep, learn, patch, learn)
 		wantOnly(t, got, domain.CodeEmployeeNotFound)
 		left := mentions(dump(t, s), "name of s", "other s", "tag-s", "@x.test", "late-s", "first-s", "act-")
 		equal(t, "traces of the erased", left, []string{})

@@ -15,7 +15,7 @@ import (
 // (E1, Anna) in each, and what it must answer and write.
 type provisionRow struct {
 	name   string
-	before func(f, other firm)
+	before func(f, other testCompany)
 	want   domain.ProvisionStatus
 	code   domain.Code
 	// keeps holds that the employee is the one who was there before.
@@ -25,70 +25,70 @@ type provisionRow struct {
 }
 
 var provisionTable = []provisionRow{
-	{name: "nobody knows them", before: func(_, _ firm) {}, want: domain.ProvisionCreated,
+	{name: "nobody knows them", before: func(_, _ testCompany) {}, want: domain.ProvisionCreated,
 		events: []string{"employee.joined E1"}, audit: []string{"employee.provisioned"}},
-	{name: "same externalId, same email", before: func(f, _ firm) { f.join("E1", "anna") },
+	{name: "same externalId, same email", before: func(f, _ testCompany) { f.join("E1", "anna") },
 		want: domain.ProvisionFound, keeps: true},
-	{name: "same externalId, another email", before: func(f, _ firm) { f.join("E1", "bob") }, code: domain.CodeExternalIDTaken},
-	{name: "another externalId, same email", before: func(f, _ firm) { f.join("E2", "ANNA") }, code: domain.CodeEmailTaken},
-	{name: "two others hold the two", before: func(f, _ firm) { f.join("E1", "bob"); f.join("E2", "anna") },
+	{name: "same externalId, another email", before: func(f, _ testCompany) { f.join("E1", "bob") }, code: domain.CodeExternalIDTaken},
+	{name: "another externalId, same email", before: func(f, _ testCompany) { f.join("E2", "ANNA") }, code: domain.CodeEmailTaken},
+	{name: "two others hold the two", before: func(f, _ testCompany) { f.join("E1", "bob"); f.join("E2", "anna") },
 		code: domain.CodeExternalIDTaken},
 	{name: "another holds the externalId, the email is not linked",
-		before: func(f, _ firm) { f.join("E1", "bob"); f.join("", "anna") }, code: domain.CodeExternalIDTaken},
-	{name: "joined through the cabinet", before: func(f, _ firm) { f.join("", "ANNA") },
+		before: func(f, _ testCompany) { f.join("E1", "bob"); f.join("", "anna") }, code: domain.CodeExternalIDTaken},
+	{name: "joined through the cabinet", before: func(f, _ testCompany) { f.join("", "ANNA") },
 		want: domain.ProvisionLinked, keeps: true, events: []string{}, audit: []string{"employee.linked"}},
-	{name: "a former employee", before: func(f, _ firm) { f.join("E1", "anna"); f.offboard("E1") },
+	{name: "a former employee", before: func(f, _ testCompany) { f.join("E1", "anna"); f.offboard("E1") },
 		want: domain.ProvisionLinked, keeps: true, events: []string{"employee.joined E1"}, audit: []string{"employee.provisioned"}},
-	{name: "a former employee under another externalId", before: func(f, _ firm) { f.join("E9", "anna"); f.offboard("E9") },
+	{name: "a former employee under another externalId", before: func(f, _ testCompany) { f.join("E9", "anna"); f.offboard("E9") },
 		want: domain.ProvisionLinked, keeps: true, events: []string{"employee.joined E1"}, audit: []string{"employee.provisioned"}},
 	{name: "a former employee, the externalId is another's now",
-		before: func(f, _ firm) { f.join("E1", "anna"); f.offboard("E1"); f.join("E1", "bob") }, code: domain.CodeExternalIDTaken},
-	{name: "a former employee had the externalId, with another email", before: func(f, _ firm) { f.join("E1", "bob"); f.offboard("E1") },
+		before: func(f, _ testCompany) { f.join("E1", "anna"); f.offboard("E1"); f.join("E1", "bob") }, code: domain.CodeExternalIDTaken},
+	{name: "a former employee had the externalId, with another email", before: func(f, _ testCompany) { f.join("E1", "bob"); f.offboard("E1") },
 		want: domain.ProvisionCreated, events: []string{"employee.joined E1"}, audit: []string{"employee.provisioned"}},
-	{name: "an account of another company", before: func(_, other firm) { other.join("E7", "anna") },
+	{name: "an account of another company", before: func(_, other testCompany) { other.join("E7", "anna") },
 		want: domain.ProvisionLinked, events: []string{"employee.joined E1"}, audit: []string{"employee.provisioned"}},
-	{name: "a former employee of another company", before: func(_, other firm) { other.join("E1", "anna"); other.offboard("E1") },
+	{name: "a former employee of another company", before: func(_, other testCompany) { other.join("E1", "anna"); other.offboard("E1") },
 		want: domain.ProvisionLinked, events: []string{"employee.joined E1"}, audit: []string{"employee.provisioned"}},
-	{name: "erased before", before: func(f, _ firm) { f.join("E1", "anna"); _ = f.erase("E1") },
+	{name: "erased before", before: func(f, _ testCompany) { f.join("E1", "anna"); _ = f.erase("E1") },
 		want: domain.ProvisionCreated, events: []string{"employee.joined E1"}, audit: []string{"employee.provisioned"}},
 }
 
 // join makes an employee, through the cabinet when there is no externalId.
-func (f firm) join(externalID, who string) {
+func (f testCompany) join(externalID, who string) {
 	f.t.Helper()
 	var err error
 	if externalID == "" {
-		_, err = f.s.Join(f.t.Context(), f.c, f.mail(who), "Joined")
+		_, err = f.s.Join(f.t.Context(), f.c, f.email(who), "Joined")
 	} else {
-		_, _, err = f.provision(externalID, f.mail(who))
+		_, _, err = f.provision(externalID, f.email(who))
 	}
 	if err != nil {
 		f.t.Fatalf("join %s: %v", who, err)
 	}
 }
 
-// mail gives someone's address; accounts are shared by companies, so every test
+// email gives someone's address; accounts are shared by companies, so every test
 // that shares a database has a host of its own.
-func (f firm) mail(who string) string { return who + "@" + f.t.Name() + ".test" }
+func (f testCompany) email(who string) string { return who + "@" + f.t.Name() + ".test" }
 
 func TestProvision(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		for _, row := range provisionTable {
-			t.Run(row.name, func(t *testing.T) { row.check(t, newFirm(t, s), newFirm(t, s)) })
+			t.Run(row.name, func(t *testing.T) { row.check(t, newTestCompany(t, s), newTestCompany(t, s)) })
 		}
 	})
 }
 
-func (row provisionRow) check(t *testing.T, f, other firm) {
+func (row provisionRow) check(t *testing.T, f, other testCompany) {
 	t.Helper()
 	row.before(f, other)
 	var old domain.Employee
 	if row.keeps {
-		old = f.known("anna")
+		old = f.employeeByEmail("anna")
 	}
 	before, events, audit := dump(t, f.s), f.events(), f.audit()
-	in := domain.Provision{ExternalID: "E1", Email: f.mail("Anna"), Name: "Anna"}
+	in := domain.Provision{ExternalID: "E1", Email: f.email("Anna"), Name: "Anna"}
 	e, status, err := f.s.Provision(t.Context(), f.c, in)
 	if row.code != "" {
 		wantCode(t, "provision", err, row.code)
@@ -124,10 +124,10 @@ func (row provisionRow) check(t *testing.T, f, other firm) {
 	}
 }
 
-// known reads whoever holds or held the address.
-func (f firm) known(who string) domain.Employee {
+// employeeByEmail reads whoever holds or held the address.
+func (f testCompany) employeeByEmail(who string) domain.Employee {
 	f.t.Helper()
-	email := f.mail(who)
+	email := f.email(who)
 	found, err := f.s.Employees(f.t.Context(), f.c.Company.ID, domain.EmployeeFilter{Email: email}, domain.PageRequest{Number: 1, Limit: 1})
 	if err != nil {
 		f.t.Fatal(err)
@@ -145,15 +145,15 @@ func (f firm) known(who string) domain.Employee {
 func TestComingBack(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s)
-		f.hire("E1")
+		f := newTestCompany(t, s)
+		f.provisionAll("E1")
 		first := f.employee("E1")
 		if _, err := f.patch("E1", domain.EmployeePatch{Tags: ptr([]string{"shift"})}); err != nil {
 			t.Fatal(err)
 		}
-		a := f.assign("A1", "E1", f.exam())
+		a := f.assign("A1", "E1", f.addAssessment())
 		f.offboard("E1")
-		until(t, s, first.JoinedAt.Add(time.Millisecond))
+		waitUntil(t, s, first.JoinedAt.Add(time.Millisecond))
 		e, status, err := f.provision("E5", "e1@X.test")
 		if err != nil || status != domain.ProvisionLinked {
 			t.Fatalf("%s, %v", status, err)
@@ -173,8 +173,8 @@ func TestComingBack(t *testing.T) {
 	})
 }
 
-// until waits for the database's clock.
-func until(t *testing.T, s *store.Store, at time.Time) {
+// waitUntil waits for the database's clock.
+func waitUntil(t *testing.T, s *store.Store, at time.Time) {
 	t.Helper()
 	for s.Now().Before(at) {
 		select {
@@ -188,7 +188,7 @@ func until(t *testing.T, s *store.Store, at time.Time) {
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s)
+		f := newTestCompany(t, s)
 		e, err := s.Join(t.Context(), f.c, "anna@x.test", "Anna")
 		if err != nil {
 			t.Fatal(err)

@@ -46,7 +46,7 @@ func TestInstantsSurvive(t *testing.T) {
 		if none := column[*time.Time](t, s, `SELECT suspended_at FROM companies`); len(none) != 0 {
 			t.Error("companies of nobody")
 		}
-		newFirm(t, s)
+		newTestCompany(t, s)
 		equal(t, "an instant that is not there", column[*time.Time](t, s, `SELECT suspended_at FROM companies`), []*time.Time{nil})
 	})
 }
@@ -169,19 +169,19 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 	})
 }
 
-// down is an engine whose database can't be reached.
-type down struct{ db.Engine }
+// unavailableEngine is an engine whose database can't be reached.
+type unavailableEngine struct{ db.Engine }
 
 var errDown = fmt.Errorf("%w: connection refused", db.ErrUnavailable)
 
-func (down) Write(context.Context, func(db.Tx) error) error  { return errDown }
-func (down) Read(context.Context, func(db.Conn) error) error { return errDown }
-func (down) Watermark(context.Context) (time.Time, error)    { return time.Time{}, errDown }
+func (unavailableEngine) Write(context.Context, func(db.Tx) error) error  { return errDown }
+func (unavailableEngine) Read(context.Context, func(db.Conn) error) error { return errDown }
+func (unavailableEngine) Watermark(context.Context) (time.Time, error)    { return time.Time{}, errDown }
 
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s).with(store.New(down{s.Engine()}))
+		f := newTestCompany(t, s).with(store.New(unavailableEngine{s.Engine()}))
 		ctx, company := t.Context(), f.c.Company.ID
 		for name, call := range map[string]func() error{
 			"provision": func() error { _, _, err := f.provision("E1", "e1@x.test"); return err },
@@ -189,7 +189,7 @@ func TestUnavailable(t *testing.T) {
 			"erase":     func() error { return f.erase("E1") },
 			"employee":  func() error { _, _, err := f.s.Employee(ctx, company, "E1"); return err },
 			"courses":   func() error { _, err := f.s.Courses(ctx, company); return err },
-			"assign":    func() error { _, err := f.try(domain.NewAssignment{}); return err },
+			"assign":    func() error { _, err := f.tryAssign(domain.NewAssignment{}); return err },
 			"sweep":     func() error { _, err := f.s.MarkOverdue(ctx, 1); return err },
 			"changes": func() error {
 				_, err := f.s.Assignments(ctx, company, domain.AssignmentFilter{UpdatedSince: ptr(s.Now())}, firstTen)

@@ -9,7 +9,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-func (f firm) employees(filter domain.EmployeeFilter, p domain.PageRequest) domain.Page[domain.Employee] {
+func (f testCompany) employees(filter domain.EmployeeFilter, p domain.PageRequest) domain.Page[domain.Employee] {
 	f.t.Helper()
 	list, err := f.s.Employees(f.t.Context(), f.c.Company.ID, filter, p)
 	if err != nil {
@@ -18,7 +18,7 @@ func (f firm) employees(filter domain.EmployeeFilter, p domain.PageRequest) doma
 	return list
 }
 
-func (f firm) assignments(filter domain.AssignmentFilter, p domain.PageRequest) domain.AssignmentPage {
+func (f testCompany) assignments(filter domain.AssignmentFilter, p domain.PageRequest) domain.AssignmentPage {
 	f.t.Helper()
 	list, err := f.s.Assignments(f.t.Context(), f.c.Company.ID, filter, p)
 	if err != nil {
@@ -27,7 +27,7 @@ func (f firm) assignments(filter domain.AssignmentFilter, p domain.PageRequest) 
 	return list
 }
 
-func whoOf(list []domain.Employee) []string {
+func externalIDs(list []domain.Employee) []string {
 	out := []string{}
 	for _, e := range list {
 		out = append(out, e.ExternalID)
@@ -35,7 +35,7 @@ func whoOf(list []domain.Employee) []string {
 	return out
 }
 
-func whatOf(list []domain.Assignment) []string {
+func assignmentExternalIDs(list []domain.Assignment) []string {
 	out := []string{}
 	for _, a := range list {
 		out = append(out, a.ExternalID)
@@ -48,8 +48,8 @@ var firstTen = domain.PageRequest{Number: 1, Limit: 10}
 func TestEmployeeFilters(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f, other := newFirm(t, s), newFirm(t, s)
-		f.hire("E2", "E1", "e1x", "gone")
+		f, other := newTestCompany(t, s), newTestCompany(t, s)
+		f.provisionAll("E2", "E1", "e1x", "gone")
 		f.join("", "joined")
 		f.offboard("gone")
 		other.join("E1", "E1")
@@ -74,7 +74,7 @@ func TestEmployeeFilters(t *testing.T) {
 			{"and do not", domain.EmployeeFilter{Tag: "ё%", ExternalID: "E1"}, []string{}},
 		} {
 			got := f.employees(c.filter, firstTen)
-			equal(t, c.name, whoOf(got.Items), c.want)
+			equal(t, c.name, externalIDs(got.Items), c.want)
 			equal(t, c.name+": total", got.Total, int64(len(c.want)))
 		}
 	})
@@ -83,20 +83,20 @@ func TestEmployeeFilters(t *testing.T) {
 func TestAssignmentFilters(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f, other := newFirm(t, s), newFirm(t, s)
-		f.hire("E1", "E2")
+		f, other := newTestCompany(t, s), newTestCompany(t, s)
+		f.provisionAll("E1", "E2")
 		other.join("E1", "e1")
-		exam, course := f.exam(), f.course(domain.Course{Name: "Course"})
+		exam, course := f.addAssessment(), f.addCourse(domain.Course{Name: "Course"})
 		a, b := f.assign("A", "E1", exam), f.assign("B", "E2", exam)
 		c, revoked := f.assign("C", "E1", course), f.assign("R", "E1", exam)
-		other.assign("A", "E1", other.exam())
+		other.assign("A", "E1", other.addAssessment())
 		if err := s.Revoke(t.Context(), f.c, revoked.ID); err != nil {
 			t.Fatal(err)
 		}
-		until(t, s, c.UpdatedAt.Add(time.Millisecond))
+		waitUntil(t, s, c.UpdatedAt.Add(time.Millisecond))
 		f.report(progress("1", c.ID, s.Now(), 100_00))
 		moved := f.assignment(c.ID).UpdatedAt
-		until(t, s, moved.Add(time.Millisecond))
+		waitUntil(t, s, moved.Add(time.Millisecond))
 		f.report(ended("2", a.ID, s.Now(), 10_00))
 		since := func(at time.Time) domain.AssignmentFilter { return domain.AssignmentFilter{UpdatedSince: &at} }
 		second := f.assignment(a.ID).UpdatedAt
@@ -120,7 +120,7 @@ func TestAssignmentFilters(t *testing.T) {
 			{"since later than all", since(second.Add(time.Millisecond)), []string{}},
 		} {
 			got := f.assignments(row.filter, firstTen)
-			equal(t, row.name, whatOf(got.Items), row.want)
+			equal(t, row.name, assignmentExternalIDs(got.Items), row.want)
 			equal(t, row.name+": total", got.Total, int64(len(row.want)))
 			equal(t, row.name+": has a watermark", got.Watermark != nil, row.filter.UpdatedSince != nil)
 		}
@@ -130,9 +130,9 @@ func TestAssignmentFilters(t *testing.T) {
 func TestPages(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s)
-		f.hire(named("E%d", 0, 5)...)
-		f.bulk(keys(named("A%d", 0, 5), []string{"E0"}, f.exam())...)
+		f := newTestCompany(t, s)
+		f.provisionAll(numbered("E%d", 0, 5)...)
+		f.bulk(keys(numbered("A%d", 0, 5), []string{"E0"}, f.addAssessment())...)
 		for _, c := range []struct {
 			number, limit int
 			from, to      int
@@ -140,9 +140,9 @@ func TestPages(t *testing.T) {
 		}{{1, 2, 0, 2, true}, {2, 2, 2, 4, true}, {3, 2, 4, 5, false}, {4, 2, 5, 5, false}, {1, 5, 0, 5, false}, {1, 500, 0, 5, false}, {1_000_000_000_000, 500, 5, 5, false}} {
 			page := domain.PageRequest{Number: c.number, Limit: c.limit}
 			people := f.employees(domain.EmployeeFilter{}, page)
-			equal(t, "employees", whoOf(people.Items), append([]string{}, named("E%d", c.from, c.to)...))
+			equal(t, "employees", externalIDs(people.Items), append([]string{}, numbered("E%d", c.from, c.to)...))
 			work := f.assignments(domain.AssignmentFilter{}, page)
-			equal(t, "assignments", whatOf(work.Items), append([]string{}, named("A%d", c.from, c.to)...))
+			equal(t, "assignments", assignmentExternalIDs(work.Items), append([]string{}, numbered("A%d", c.from, c.to)...))
 			if people.Total != 5 || work.Total != 5 || people.More != c.more || work.More != c.more {
 				t.Errorf("page %+v: %d and %d in all, more %v and %v", c, people.Total, work.Total, people.More, work.More)
 			}

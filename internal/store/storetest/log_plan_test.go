@@ -10,10 +10,10 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// logReads is one of every question that pages ask the logs.
-func logReads(f firm) error {
+// exerciseLogs is one of every question that pages ask the logs.
+func exerciseLogs(f testCompany) error {
 	ctx, s, company := f.t.Context(), f.s, f.c.Company.ID
-	past, now := ago(s, time.Hour), s.Now()
+	past, now := before(s, time.Hour), s.Now()
 	states := []domain.DeliveryState{"", domain.DeliveryPending, domain.DeliveryDelivered, domain.DeliveryFailed, domain.DeliveryHeld}
 	for _, state := range states {
 		for _, endpoint := range []int64{0, 1} {
@@ -54,10 +54,10 @@ var scanned = regexp.MustCompile(`SCAN (e|d|v|x|y|z|a|t)\b`)
 func TestLogsAreReadByIndexes(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite(t))
-	watched, r := recorded(s)
-	f := newFirm(t, s)
-	f.hire("E1")
-	items := r.during(t, func() error { return logReads(f.with(watched)) })
+	watched, r := recordStatements(s)
+	f := newTestCompany(t, s)
+	f.provisionAll("E1")
+	items := r.during(t, func() error { return exerciseLogs(f.with(watched)) })
 	explained := map[string]bool{}
 	for _, it := range items {
 		if explained[it.SQL] || !strings.Contains(it.SQL, "$") {
@@ -81,9 +81,9 @@ var sorted = regexp.MustCompile(`SEARCH [ed] USING (COVERING )?INDEX (deliveries
 func TestLogsAreReadInOrder(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite(t))
-	watched, r := recorded(s)
-	f := newFirm(t, s)
-	f.hire("E1")
+	watched, r := recordStatements(s)
+	f := newTestCompany(t, s)
+	f.provisionAll("E1")
 	check := func(filter any, read func() error) {
 		items := r.during(t, read)
 		last := items[len(items)-1]

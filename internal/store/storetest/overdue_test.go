@@ -9,17 +9,17 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// due assigns with a deadline.
-func (f firm) due(externalID, employee string, course int64, deadline time.Time) domain.Assignment {
+// assignWithDeadline assigns with a deadline.
+func (f testCompany) assignWithDeadline(externalID, employee string, course int64, deadline time.Time) domain.Assignment {
 	f.t.Helper()
-	a, err := f.try(domain.NewAssignment{ExternalID: externalID, EmployeeExternalID: employee, CourseID: course, Deadline: &deadline})
+	a, err := f.tryAssign(domain.NewAssignment{ExternalID: externalID, EmployeeExternalID: employee, CourseID: course, Deadline: &deadline})
 	if err != nil {
 		f.t.Fatalf("assign %s: %v", externalID, err)
 	}
 	return a
 }
 
-func (f firm) sweep(limit int) int {
+func (f testCompany) sweep(limit int) int {
 	f.t.Helper()
 	n, err := f.s.MarkOverdue(f.t.Context(), limit)
 	if err != nil {
@@ -31,22 +31,22 @@ func (f firm) sweep(limit int) int {
 func TestOverdue(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f, other := newFirm(t, s), newFirm(t, s)
-		f.hire("E1", "leaves")
+		f, other := newTestCompany(t, s), newTestCompany(t, s)
+		f.provisionAll("E1", "leaves")
 		other.join("E1", "e1")
-		exam, past := f.exam(), ago(s, time.Hour)
+		exam, past := f.addAssessment(), before(s, time.Hour)
 		deadline := s.Now().Add(40 * time.Millisecond)
-		soon := f.due("soon", "E1", exam, deadline)
-		later := f.due("later", "E1", exam, ago(s, -time.Hour))
-		done, revoked := f.due("done", "E1", exam, deadline), f.due("revoked", "E1", exam, deadline)
-		f.due("leaves", "leaves", exam, deadline)
-		theirs := other.due("theirs", "E1", other.exam(), past)
+		soon := f.assignWithDeadline("soon", "E1", exam, deadline)
+		later := f.assignWithDeadline("later", "E1", exam, before(s, -time.Hour))
+		done, revoked := f.assignWithDeadline("done", "E1", exam, deadline), f.assignWithDeadline("revoked", "E1", exam, deadline)
+		f.assignWithDeadline("leaves", "leaves", exam, deadline)
+		theirs := other.assignWithDeadline("theirs", "E1", other.addAssessment(), past)
 		f.report(ended("1", done.ID, s.Now(), 90_00))
 		if err := s.Revoke(t.Context(), f.c, revoked.ID); err != nil {
 			t.Fatal(err)
 		}
 		f.offboard("leaves")
-		until(t, s, deadline)
+		waitUntil(t, s, deadline)
 		// Every read knows it from that instant on, whether a sweep has run or not.
 		if got := f.assignment(soon.ID); !got.Overdue(s.Now()) || got.OverdueAt != nil || got.Overdue(deadline.Add(-time.Millisecond)) {
 			t.Errorf("at the deadline: %+v", got)
@@ -81,11 +81,11 @@ func TestOverdue(t *testing.T) {
 func TestManySweepers(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f, other := newFirm(t, s), newFirm(t, s)
-		past := ago(s, time.Minute)
-		for _, c := range []firm{f, other} {
+		f, other := newTestCompany(t, s), newTestCompany(t, s)
+		past := before(s, time.Minute)
+		for _, c := range []testCompany{f, other} {
 			c.join("E1", "e1")
-			items := keys(named("A%02d", 0, 60), []string{"E1"}, c.exam())
+			items := keys(numbered("A%02d", 0, 60), []string{"E1"}, c.addAssessment())
 			for i := range items {
 				items[i].New.Deadline = &past
 			}

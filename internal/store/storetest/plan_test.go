@@ -13,9 +13,9 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// crowd fills the database with 100 companies of 200 employees and 300
+// manyCompaniesSQL fills the database with 100 companies of 200 employees and 300
 // assignments each, so that reading a whole table is never the cheapest way.
-var crowd = []string{
+var manyCompaniesSQL = []string{
 	`SET LOCAL session_replication_role = replica`,
 	`INSERT INTO companies (id, name, time_zone, default_deadline_days, created_at) SELECT c, 'c', 'UTC', 30, now() FROM generate_series(1001, 1100) c`,
 	`INSERT INTO accounts SELECT 'p' || c || '-' || e || '@x.test', now() FROM generate_series(1001, 1100) c, generate_series(1, 200) e`,
@@ -30,14 +30,14 @@ var crowd = []string{
 	`ANALYZE`,
 }
 
-// errands is one of everything that requests do.
-func errands(f firm) error {
+// exerciseRequests is one of everything that requests do.
+func exerciseRequests(f testCompany) error {
 	ctx, s, c := f.t.Context(), f.s, f.c
-	exam := f.exam()
-	f.hire("E1", "E2", "E3")
-	f.mustPatch("E1", domain.EmployeePatch{Tags: ptr([]string{"t"}), Email: ptr("new" + f.mail("e1"))})
-	a, since := f.due("A1", "E1", exam, ago(s, time.Hour)), ago(s, time.Hour)
-	f.bulk(keys(named("B%d", 0, 100), []string{"E1", "E2"}, exam)...)
+	exam := f.addAssessment()
+	f.provisionAll("E1", "E2", "E3")
+	f.mustPatch("E1", domain.EmployeePatch{Tags: ptr([]string{"t"}), Email: ptr("new" + f.email("e1"))})
+	a, since := f.assignWithDeadline("A1", "E1", exam, before(s, time.Hour)), before(s, time.Hour)
+	f.bulk(keys(numbered("B%d", 0, 100), []string{"E1", "E2"}, exam)...)
 	f.report(started("1", a.ID, s.Now()), ended("2", a.ID, s.Now(), 10_00))
 	f.sweep(10)
 	for _, filter := range []domain.EmployeeFilter{{}, {ExternalID: "E1"}, {Email: "e2@x.test"}, {Tag: "t"}} {
@@ -59,15 +59,15 @@ func errands(f firm) error {
 	_, err = s.Assignment(ctx, c.Company.ID, 1<<40)
 	wantCode(f.t, "by id", err, domain.CodeAssignmentNotFound)
 	f.offboard("E2")
-	f.hire("E2")
+	f.provisionAll("E2")
 	if err := f.erase("E3"); err != nil {
 		return err
 	}
 	return s.Revoke(ctx, c, a.ID)
 }
 
-// whole matches a step of a plan that reads all of a table that grows.
-var whole = map[string]*regexp.Regexp{
+// fullScan matches a step of a plan that reads all of a table that grows.
+var fullScan = map[string]*regexp.Regexp{
 	"postgres": regexp.MustCompile(`Seq Scan on (assignments|employees|accounts)\b`),
 	"sqlite":   regexp.MustCompile(`SCAN (a|e|x|d|assignments|employees|employee_tags|accounts|activities|events|deliveries|delivery_attempts)\b`),
 }
@@ -78,7 +78,7 @@ func TestNothingReadsAWholeTable(t *testing.T) {
 		engine := s.Engine().Name()
 		if engine == "postgres" {
 			err := s.Engine().Write(t.Context(), func(tx db.Tx) error {
-				for _, sql := range crowd {
+				for _, sql := range manyCompaniesSQL {
 					if _, err := tx.Exec(t.Context(), sql); err != nil {
 						return fmt.Errorf("%s: %w", sql, err)
 					}
@@ -89,21 +89,21 @@ func TestNothingReadsAWholeTable(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		watched, r := recorded(s)
-		f := newFirm(t, s)
-		items := r.during(t, func() error { return errands(f.with(watched)) })
+		watched, r := recordStatements(s)
+		f := newTestCompany(t, s)
+		items := r.during(t, func() error { return exerciseRequests(f.with(watched)) })
 		explained := map[string]bool{}
 		for _, it := range items {
 			if explained[it.SQL] || !strings.Contains(it.SQL, "$") {
 				continue
 			}
 			explained[it.SQL] = true
-			if plan := explain(t, s, it); whole[engine].MatchString(plan) {
+			if plan := explain(t, s, it); fullScan[engine].MatchString(plan) {
 				t.Errorf("%s\n%s", it.SQL, plan)
 			}
 		}
 		control := db.Item{SQL: `SELECT 1 FROM assignments WHERE percent = $1`, Args: []any{7}}
-		if plan := explain(t, s, control); !whole[engine].MatchString(plan) {
+		if plan := explain(t, s, control); !fullScan[engine].MatchString(plan) {
 			t.Errorf("a plan that reads a whole table is not recognised:\n%s", plan)
 		}
 		if len(explained) < 40 {

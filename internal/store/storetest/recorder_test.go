@@ -17,8 +17,8 @@ type recorder struct {
 	items []db.Item
 }
 
-// recorded gives a second store on the engine of s, with its recorder.
-func recorded(s *store.Store) (*store.Store, *recorder) {
+// recordStatements gives a second store on the engine of s, with its recorder.
+func recordStatements(s *store.Store) (*store.Store, *recorder) {
 	r := &recorder{Engine: s.Engine()}
 	return store.New(r), r
 }

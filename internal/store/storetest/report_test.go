@@ -11,20 +11,8 @@ import (
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/store"
-	"github.com/coursebridge/coursebridge/internal/store/db"
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
-
-func exec(t *testing.T, s *store.Store, sql string, args ...any) {
-	t.Helper()
-	err := s.Engine().Write(t.Context(), func(tx db.Tx) error {
-		_, err := tx.Exec(t.Context(), sql, args...)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // keepAssignments copies the rows of a report: they are valid only for a while.
 func keepAssignments(to *[]domain.Assignment) func([]domain.Assignment) error {
@@ -79,8 +67,8 @@ func TestAssignmentReportIsTheList(t *testing.T) {
 		other := storetest.Company(t, s, "Other").Company.ID
 		filled := storetest.Fill(t, s, c, storetest.Size{Employees: 300, Courses: 7, Assignments: 5000})
 		storetest.Fill(t, s, other, storetest.Size{Employees: 10, Courses: 2, Assignments: 50})
-		exec(t, s, `UPDATE assignments SET revoked_at = updated_at WHERE company_id = $1 AND id % 11 = 0`, c)
-		exec(t, s, `UPDATE employees SET external_id = NULL WHERE company_id = $1 AND id = $2`, c, filled.Employees[0])
+		change(t, s, `UPDATE assignments SET revoked_at = updated_at WHERE company_id = $1 AND id % 11 = 0`, c)
+		change(t, s, `UPDATE employees SET external_id = NULL WHERE company_id = $1 AND id = $2`, c, filled.Employees[0])
 		late, early := storetest.FilledFrom.Add(4500*time.Second), storetest.FilledFrom.Add(10*time.Second)
 		for name, f := range map[string]domain.AssignmentFilter{
 			"all":                    {},
@@ -110,9 +98,9 @@ func TestEmployeeReportIsTheList(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		c := storetest.Company(t, s, "Report").Company.ID
 		filled := storetest.Fill(t, s, c, storetest.Size{Employees: 600, Courses: 7, Assignments: 2000})
-		exec(t, s, `UPDATE assignments SET revoked_at = updated_at WHERE company_id = $1 AND id % 11 = 0`, c)
-		exec(t, s, `DELETE FROM assignments WHERE company_id = $1 AND employee_id = $2`, c, filled.Employees[3])
-		exec(t, s, `UPDATE employees SET left_at = joined_at WHERE company_id = $1 AND id = $2`, c, filled.Employees[5])
+		change(t, s, `UPDATE assignments SET revoked_at = updated_at WHERE company_id = $1 AND id % 11 = 0`, c)
+		change(t, s, `DELETE FROM assignments WHERE company_id = $1 AND employee_id = $2`, c, filled.Employees[3])
+		change(t, s, `UPDATE employees SET left_at = joined_at WHERE company_id = $1 AND id = $2`, c, filled.Employees[5])
 		now := storetest.FilledFrom.AddDate(0, 0, 30).Add(900 * time.Second)
 		for _, f := range []domain.EmployeeFilter{{}, {Tag: "third"}, {Tag: "none"}} {
 			var got []domain.EmployeeSummary
@@ -177,10 +165,10 @@ func TestReportIsOneSnapshot(t *testing.T) {
 		keep := keepAssignments(&got)
 		err := s.AssignmentReport(t.Context(), c, domain.AssignmentFilter{}, func(rows []domain.Assignment) error {
 			if len(got) == 0 {
-				exec(t, s, `UPDATE assignments SET status = 'completed', percent = 10000 WHERE company_id = $1`, c)
-				exec(t, s, `UPDATE employees SET name = 'Changed' WHERE company_id = $1`, c)
-				exec(t, s, `UPDATE courses SET name = 'Changed' WHERE owner_company_id = $1`, c)
-				exec(t, s, `DELETE FROM assignments WHERE company_id = $1 AND id = $2`, c, filled.Assignments[9_999])
+				change(t, s, `UPDATE assignments SET status = 'completed', percent = 10000 WHERE company_id = $1`, c)
+				change(t, s, `UPDATE employees SET name = 'Changed' WHERE company_id = $1`, c)
+				change(t, s, `UPDATE courses SET name = 'Changed' WHERE owner_company_id = $1`, c)
+				change(t, s, `DELETE FROM assignments WHERE company_id = $1 AND id = $2`, c, filled.Assignments[9_999])
 			}
 			return keep(rows)
 		})
@@ -235,7 +223,7 @@ func TestReportOfBrokenDatabase(t *testing.T) {
 	rows := 0
 	err := s.AssignmentReport(t.Context(), c, domain.AssignmentFilter{}, func(b []domain.Assignment) error {
 		if rows == 0 {
-			exec(t, s, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+			change(t, s, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 				WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%FROM assignments a%'`)
 		}
 		rows += len(b)

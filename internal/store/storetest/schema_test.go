@@ -9,9 +9,9 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// leads lists the first column of each unique key of a table. An SQLite rowid is
+// tablesWithoutCompany lists the first column of each unique key of a table. An SQLite rowid is
 // no key in this sense: it is how the file finds the row.
-var leads = map[string]string{
+var tablesWithoutCompany = map[string]string{
 	"sqlite": `SELECT (SELECT i.name FROM pragma_index_info(l.name) i WHERE i.seqno = 0)
 		FROM pragma_index_list($1) l WHERE l."unique" = 1`,
 	"postgres": `SELECT a.attname::text FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
@@ -29,7 +29,7 @@ func TestCompanyLeadsEveryKey(t *testing.T) {
 				continue
 			}
 			checked++
-			keys := texts(t, s, leads[s.Engine().Name()], table)
+			keys := texts(t, s, tablesWithoutCompany[s.Engine().Name()], table)
 			if len(keys) == 0 {
 				t.Errorf("%s has no unique key that company_id leads", table)
 			}

@@ -16,7 +16,7 @@ import (
 
 // walk follows the cursors of a list from its first page to its last, and calls
 // see with every item. It gives the watermark of the walk.
-func (f firm) walk(filter domain.AssignmentFilter, limit int, see func(domain.Assignment)) *time.Time {
+func (f testCompany) walk(filter domain.AssignmentFilter, limit int, see func(domain.Assignment)) *time.Time {
 	f.t.Helper()
 	page := domain.PageRequest{Number: 1, Limit: limit}
 	for {
@@ -39,7 +39,7 @@ func (f firm) walk(filter domain.AssignmentFilter, limit int, see func(domain.As
 	}
 }
 
-func (f firm) walkEmployees(limit int, see func(domain.Employee)) {
+func (f testCompany) walkEmployees(limit int, see func(domain.Employee)) {
 	f.t.Helper()
 	page := domain.PageRequest{Number: 1, Limit: limit}
 	for {
@@ -54,8 +54,8 @@ func (f firm) walkEmployees(limit int, see func(domain.Employee)) {
 	}
 }
 
-// meanwhile runs the writers over and over until during is done, each at least once.
-func meanwhile(during func(), writers ...func(turn int)) {
+// runDuring runs the writers over and over until during is done, each at least once.
+func runDuring(during func(), writers ...func(turn int)) {
 	var stop atomic.Bool
 	var all, begun sync.WaitGroup
 	begun.Add(len(writers))
@@ -79,20 +79,20 @@ func meanwhile(during func(), writers ...func(turn int)) {
 func TestWalksSeeWhatStaysOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s)
-		exam := f.exam()
-		f.hire("boss")
+		f := newTestCompany(t, s)
+		exam := f.addAssessment()
+		f.provisionAll("boss")
 		for i := range 12 { // what stays lies between what goes
-			f.hire(fmt.Sprintf("keep%d", i), fmt.Sprintf("go%d", i))
-			f.bulk(append(keys(named(fmt.Sprintf("keep%d-%%d", i), 0, 5), []string{"boss"}, exam),
-				keys(named(fmt.Sprintf("go%d-%%d", i), 0, 5), []string{"boss"}, exam)...)...)
+			f.provisionAll(fmt.Sprintf("keep%d", i), fmt.Sprintf("go%d", i))
+			f.bulk(append(keys(numbered(fmt.Sprintf("keep%d-%%d", i), 0, 5), []string{"boss"}, exam),
+				keys(numbered(fmt.Sprintf("go%d-%%d", i), 0, 5), []string{"boss"}, exam)...)...)
 		}
 		add := func(turn int) {
 			id := fmt.Sprintf("new%d", turn)
 			if _, _, err := f.provision(id, address(id)); err != nil {
 				t.Error(err)
 			}
-			if _, err := f.try(item(id, "boss", exam).New); err != nil {
+			if _, err := f.tryAssign(item(id, "boss", exam).New); err != nil {
 				t.Error(err)
 			}
 		}
@@ -113,8 +113,8 @@ func TestWalksSeeWhatStaysOnce(t *testing.T) {
 				}
 			}
 		}
-		byID, byChange, people := seen{}, seen{}, seen{}
-		meanwhile(func() {
+		byID, byChange, people := visitCounts{}, visitCounts{}, visitCounts{}
+		runDuring(func() {
 			f.walk(domain.AssignmentFilter{}, 7, func(a domain.Assignment) { byID[a.ExternalID]++ })
 			f.walk(domain.AssignmentFilter{UpdatedSince: ptr(time.UnixMilli(0))}, 7, func(a domain.Assignment) { byChange[a.ExternalID]++ })
 			f.walkEmployees(3, func(e domain.Employee) { people[e.ExternalID]++ })
@@ -125,15 +125,15 @@ func TestWalksSeeWhatStaysOnce(t *testing.T) {
 	})
 }
 
-// seen counts how often each record was seen.
-type seen map[string]int
+// visitCounts counts how often each record was visitCounts.
+type visitCounts map[string]int
 
-func (s seen) want(t *testing.T, what, format string, n, m int) {
+func (s visitCounts) want(t *testing.T, what, format string, n, m int) {
 	t.Helper()
 	for i := range n {
 		names := []string{fmt.Sprintf(format, i)}
 		if m > 0 {
-			names = named(fmt.Sprintf("keep%d-%%d", i), 0, m)
+			names = numbered(fmt.Sprintf("keep%d-%%d", i), 0, m)
 		}
 		for _, name := range names {
 			if s[name] != 1 {
@@ -151,7 +151,7 @@ func (s seen) want(t *testing.T, what, format string, n, m int) {
 // follower polls for changes as an integrating system does: each poll begins at
 // the watermark of the one before.
 type follower struct {
-	f     firm
+	f     testCompany
 	since time.Time
 	last  map[int64]domain.Points
 	polls chan struct{} // receives after a poll, if anyone waits
@@ -189,9 +189,9 @@ func (p *follower) hold(ctx context.Context, id int64) error {
 func TestNoChangeIsMissed(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f := newFirm(t, s)
-		f.hire("E1")
-		_, results := f.bulk(keys(named("A%02d", 0, 40), []string{"E1"}, f.exam())...)
+		f := newTestCompany(t, s)
+		f.provisionAll("E1")
+		_, results := f.bulk(keys(numbered("A%02d", 0, 40), []string{"E1"}, f.addAssessment())...)
 		p := &follower{f: f, last: map[int64]domain.Points{}, polls: make(chan struct{})}
 		p.poll()
 		var writers sync.WaitGroup
@@ -207,7 +207,7 @@ func TestNoChangeIsMissed(t *testing.T) {
 				for turn := range 30 {
 					id := results[24+(w*5+turn)%16].Assignment.ID
 					f.report(progress(fmt.Sprintf("w%d-%d", w, turn), id, time.Time{}, domain.Points(w*30+turn+1)*1_00))
-					if _, err := f.try(item(fmt.Sprintf("N%d-%d", w, turn), "E1", results[0].Assignment.CourseID).New); err != nil {
+					if _, err := f.tryAssign(item(fmt.Sprintf("N%d-%d", w, turn), "E1", results[0].Assignment.CourseID).New); err != nil {
 						t.Error(err)
 					}
 				}

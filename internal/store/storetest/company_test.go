@@ -16,27 +16,27 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// firm is a company under test, with short ways to act as it and to see what it wrote.
-type firm struct {
+// testCompany is a company under test, with short ways to act as it and to see what it wrote.
+type testCompany struct {
 	t *testing.T
 	s *store.Store
 	c domain.Caller
 }
 
-func newFirm(t *testing.T, s *store.Store) firm {
+func newTestCompany(t *testing.T, s *store.Store) testCompany {
 	t.Helper()
-	return firm{t, s, storetest.Company(t, s, t.Name())}
+	return testCompany{t, s, storetest.Company(t, s, t.Name())}
 }
 
 // with gives the firm on another store of the same database.
-func (f firm) with(s *store.Store) firm { return firm{f.t, s, f.c} }
+func (f testCompany) with(s *store.Store) testCompany { return testCompany{f.t, s, f.c} }
 
-func (f firm) provision(externalID, email string) (domain.Employee, domain.ProvisionStatus, error) {
+func (f testCompany) provision(externalID, email string) (domain.Employee, domain.ProvisionStatus, error) {
 	return f.s.Provision(f.t.Context(), f.c, domain.Provision{ExternalID: externalID, Email: email, Name: "Name of " + externalID})
 }
 
-// hire provisions employees whose addresses follow from their identifiers.
-func (f firm) hire(externalIDs ...string) {
+// provisionAll provisions employees whose addresses follow from their identifiers.
+func (f testCompany) provisionAll(externalIDs ...string) {
 	f.t.Helper()
 	for _, id := range externalIDs {
 		if _, _, err := f.provision(id, address(id)); err != nil {
@@ -47,7 +47,7 @@ func (f firm) hire(externalIDs ...string) {
 
 func address(externalID string) string { return strings.ToLower(externalID) + "@x.test" }
 
-func (f firm) employee(externalID string) domain.Employee {
+func (f testCompany) employee(externalID string) domain.Employee {
 	f.t.Helper()
 	e, _, err := f.s.Employee(f.t.Context(), f.c.Company.ID, externalID)
 	if err != nil {
@@ -56,27 +56,27 @@ func (f firm) employee(externalID string) domain.Employee {
 	return e
 }
 
-func (f firm) patch(externalID string, p domain.EmployeePatch) (domain.EmployeePatched, error) {
+func (f testCompany) patch(externalID string, p domain.EmployeePatch) (domain.EmployeePatched, error) {
 	return f.s.PatchEmployee(f.t.Context(), f.c, externalID, p)
 }
 
-func (f firm) offboard(externalID string) {
+func (f testCompany) offboard(externalID string) {
 	f.t.Helper()
 	if _, err := f.patch(externalID, domain.EmployeePatch{Active: ptr(false)}); err != nil {
 		f.t.Fatalf("offboard %s: %v", externalID, err)
 	}
 }
 
-func (f firm) erase(externalID string) error {
+func (f testCompany) erase(externalID string) error {
 	return f.s.DeleteEmployee(f.t.Context(), f.c, externalID)
 }
 
-// exam adds an assessment with a pass mark of 80 and two attempts.
-func (f firm) exam() int64 {
-	return f.course(domain.Course{Name: "Exam", IsAssessment: true, PassMark: 80_00, AllowedAttempts: 2})
+// addAssessment adds an assessment with a pass mark of 80 and two attempts.
+func (f testCompany) addAssessment() int64 {
+	return f.addCourse(domain.Course{Name: "Exam", IsAssessment: true, PassMark: 80_00, AllowedAttempts: 2})
 }
 
-func (f firm) course(c domain.Course) int64 {
+func (f testCompany) addCourse(c domain.Course) int64 {
 	f.t.Helper()
 	id, err := f.s.AddCourse(f.t.Context(), f.c, c)
 	if err != nil {
@@ -85,7 +85,7 @@ func (f firm) course(c domain.Course) int64 {
 	return id
 }
 
-func (f firm) try(in domain.NewAssignment) (domain.Assignment, error) {
+func (f testCompany) tryAssign(in domain.NewAssignment) (domain.Assignment, error) {
 	results, err := f.s.Assign(f.t.Context(), f.c, []domain.BulkItem{{New: in}})
 	if err != nil {
 		return domain.Assignment{}, err
@@ -93,16 +93,16 @@ func (f firm) try(in domain.NewAssignment) (domain.Assignment, error) {
 	return results[0].Assignment, results[0].Err
 }
 
-func (f firm) assign(externalID, employee string, course int64) domain.Assignment {
+func (f testCompany) assign(externalID, employee string, course int64) domain.Assignment {
 	f.t.Helper()
-	a, err := f.try(domain.NewAssignment{ExternalID: externalID, EmployeeExternalID: employee, CourseID: course})
+	a, err := f.tryAssign(domain.NewAssignment{ExternalID: externalID, EmployeeExternalID: employee, CourseID: course})
 	if err != nil {
 		f.t.Fatalf("assign %s: %v", externalID, err)
 	}
 	return a
 }
 
-func (f firm) assignment(id int64) domain.Assignment {
+func (f testCompany) assignment(id int64) domain.Assignment {
 	f.t.Helper()
 	a, err := f.s.Assignment(f.t.Context(), f.c.Company.ID, id)
 	if err != nil {
@@ -112,7 +112,7 @@ func (f firm) assignment(id int64) domain.Assignment {
 }
 
 // report sends activities and gives what became of each: a status or a code.
-func (f firm) report(acts ...domain.Activity) []string {
+func (f testCompany) report(acts ...domain.Activity) []string {
 	f.t.Helper()
 	items := make([]domain.ActivityItem, len(acts))
 	for i, a := range acts {
@@ -133,13 +133,13 @@ func (f firm) report(acts ...domain.Activity) []string {
 }
 
 // events lists the company's events, oldest first, as "kind externalId".
-func (f firm) events() []string {
+func (f testCompany) events() []string {
 	f.t.Helper()
 	return texts(f.t, f.s, `SELECT kind || ' ' || external_id FROM events WHERE company_id = $1 ORDER BY id`, f.c.Company.ID)
 }
 
 // audit lists the actions in the company's audit log, oldest first.
-func (f firm) audit() []string {
+func (f testCompany) audit() []string {
 	f.t.Helper()
 	return texts(f.t, f.s, `SELECT action FROM audit_entries WHERE company_id = $1 ORDER BY id`, f.c.Company.ID)
 }
@@ -200,13 +200,13 @@ func race(n int, fn func(i int)) {
 	done.Wait()
 }
 
-// tally counts what concurrent calls answered.
-type tally struct {
+// resultCounts counts what concurrent calls answered.
+type resultCounts struct {
 	mu     sync.Mutex
 	counts map[string]int
 }
 
-func (c *tally) add(what string, err error) {
+func (c *resultCounts) add(what string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.counts == nil {
@@ -237,10 +237,10 @@ func wantCode(t *testing.T, what string, err error, want domain.Code) {
 
 func ptr[T any](v T) *T { return &v }
 
-// ago is a moment before the database's now, in whole milliseconds.
-func ago(s *store.Store, d time.Duration) time.Time { return s.Now().Add(-d) }
+// before is a moment before the database's now, in whole milliseconds.
+func before(s *store.Store, d time.Duration) time.Time { return s.Now().Add(-d) }
 
-func named(format string, from, to int) []string {
+func numbered(format string, from, to int) []string {
 	var out []string
 	for i := from; i < to; i++ {
 		out = append(out, fmt.Sprintf(format, i))
