@@ -7,22 +7,22 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-func (c *Cabinet) accountPages(inside register) {
-	inside("GET "+view.PathCompanies, companyChoices)
-	inside("POST "+view.PathCompanies, switchCompany)
-	inside("GET "+view.PathMySignIn, mySignIn)
-	inside("GET "+view.PathPassword, firstPassword)
-	inside("POST "+view.PathPassword, changePassword)
-	c.secondFactorPages(inside)
-	c.sessionPages(inside)
+func (c *Cabinet) accountPages(private register) {
+	private("GET "+view.PathCompanies, companyChoices)
+	private("POST "+view.PathCompanies, switchCompany)
+	private("GET "+view.PathMySignIn, mySignIn)
+	private("GET "+view.PathPassword, firstPassword)
+	private("POST "+view.PathPassword, changePassword)
+	c.secondFactorPages(private)
+	c.sessionPages(private)
 }
 
 func companyChoices(p *page) error {
-	v := view.Companies{Next: local(p.query("next"))}
+	v := view.Companies{Next: localPath(p.query("next"))}
 	for _, c := range p.identity.Companies {
 		v.List = append(v.List, view.CompanyChoice{ID: c.ID, Name: c.Name, Current: c.ID == p.identity.Company.ID})
 	}
-	return p.show(view.CompaniesPage(p.bare(), v))
+	return p.renderOK(view.CompaniesPage(p.bare(), v))
 }
 
 func switchCompany(p *page) error {
@@ -34,12 +34,12 @@ func switchCompany(p *page) error {
 		return err
 	}
 	p.session.Put(p.r.Context(), keyCompany, company)
-	return p.redirect(local(p.field("next")))
+	return p.redirect(localPath(p.field("next")))
 }
 
-// setsPassword says whether a request is about choosing a password, which is all
+// isPasswordRequest reports whether a request chooses a password, which is all
 // that someone without one may do.
-func setsPassword(r *http.Request) bool { return r.URL.Path == pathFirstPassword }
+func isPasswordRequest(r *http.Request) bool { return r.URL.Path == pathFirstPassword }
 
 func (p *page) signInView() view.MySignIn {
 	who := p.identity.Administrator
@@ -49,28 +49,28 @@ func (p *page) signInView() view.MySignIn {
 	}
 }
 
-func mySignIn(p *page) error { return p.show(view.MySignInPage(p.shell(), p.signInView())) }
+func mySignIn(p *page) error { return p.renderOK(view.MySignInPage(p.shell(), p.signInView())) }
 
-// firstPassword is for someone whose link was used but who chose no password.
+// firstPassword serves someone who used a link but chose no password.
 func firstPassword(p *page) error {
 	who := p.identity.Administrator
 	if who.HasPassword {
 		return p.redirect(view.PathMySignIn)
 	}
-	return p.show(view.EnterPage(p.bare(), view.Enter{Email: who.Email, Action: view.PathPassword, New: true, MinChars: domain.MinPassword}))
+	return p.renderOK(view.SetPasswordPage(p.bare(), view.SetPassword{Email: who.Email, Action: view.PathPassword, New: true, MinChars: domain.MinPassword}))
 }
 
 func changePassword(p *page) error {
 	who := p.identity.Administrator
-	errs := newPasswordErrors(p, who.Email)
+	errs := checkNewPassword(p, who.Email)
 	if !who.HasPassword {
 		if len(errs) > 0 {
-			return p.again(view.EnterPage(p.bare(), view.Enter{Email: who.Email, Action: view.PathPassword, New: true, MinChars: domain.MinPassword, Errors: errs}))
+			return p.renderInvalid(view.SetPasswordPage(p.bare(), view.SetPassword{Email: who.Email, Action: view.PathPassword, New: true, MinChars: domain.MinPassword, Errors: errs}))
 		}
 		if err := p.SignIn.SetPassword(p.r.Context(), p.actor(), p.field("password"), p.sessionToken()); err != nil {
 			return err
 		}
-		return p.done("Your password is set.", view.PathOverview)
+		return p.redirectDone("Your password is set.", view.PathOverview)
 	}
 	if len(errs) == 0 {
 		err := p.SignIn.ChangePassword(p.r.Context(), p.actor(), p.field("current"), p.field("password"), p.sessionToken())
@@ -83,7 +83,7 @@ func changePassword(p *page) error {
 	if len(errs) > 0 {
 		v := p.signInView()
 		v.PasswordErrors = errs
-		return p.again(view.MySignInPage(p.shell(), v))
+		return p.renderInvalid(view.MySignInPage(p.shell(), v))
 	}
-	return p.done("Your password is changed. Your other sessions have ended.", view.PathMySignIn)
+	return p.redirectDone("Password changed. Your other sessions have ended.", view.PathMySignIn)
 }

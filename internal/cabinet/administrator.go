@@ -5,14 +5,14 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-func (c *Cabinet) administratorPages(inside register) {
-	inside("GET "+view.PathAdministrators, administrators)
-	inside("GET "+view.PathInvite, func(p *page) error { return p.show(view.InvitePage(p.shell(), view.InviteForm{})) })
-	inside("POST "+view.PathInvite, invite)
-	inside("GET "+view.PathAdministrators+"/{id}/link", confirmInviteAgain)
-	inside("POST "+view.PathAdministrators+"/{id}/link", inviteAgain)
-	inside("GET "+view.PathAdministrators+"/{id}/remove", confirmRemove)
-	inside("POST "+view.PathAdministrators+"/{id}/remove", removeAdministrator)
+func (c *Cabinet) administratorPages(private register) {
+	private("GET "+view.PathAdministrators, administrators)
+	private("GET "+view.PathInvite, func(p *page) error { return p.renderOK(view.InvitePage(p.shell(), view.InviteForm{})) })
+	private("POST "+view.PathInvite, invite)
+	private("GET "+view.PathAdministrators+"/{id}/link", confirmInviteAgain)
+	private("POST "+view.PathAdministrators+"/{id}/link", inviteAgain)
+	private("GET "+view.PathAdministrators+"/{id}/remove", confirmRemove)
+	private("POST "+view.PathAdministrators+"/{id}/remove", removeAdministrator)
 }
 
 func (p *page) administratorList() ([]view.Administrator, error) {
@@ -38,33 +38,33 @@ func administrators(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.show(view.AdministratorsPage(p.shell(), view.Administrators{List: list}))
+	return p.renderOK(view.AdministratorsPage(p.shell(), view.Administrators{List: list}))
 }
 
 func invite(p *page) error {
 	form := view.InviteForm{Email: p.field("email"), Name: p.field("name")}
 	return p.inviteEmail(form.Email, form.Name, func(errs view.Errors) error {
 		form.Errors = errs
-		return p.again(view.InvitePage(p.shell(), form))
+		return p.renderInvalid(view.InvitePage(p.shell(), form))
 	})
 }
 
 func (p *page) inviteEmail(email, name string, wrong func(view.Errors) error) error {
 	who, token, err := p.Administrators.Invite(p.r.Context(), p.caller(), email, name)
-	if errs, ok := invalid(err); ok {
+	if errs, ok := formErrors(err); ok {
 		return wrong(errs)
 	}
 	if err != nil {
 		return err
 	}
-	return p.show(view.InvitedPage(p.shell(), view.Invited{
-		Email: who.Email, URL: p.PublicURL() + view.PathEnter(token), ExpiresAt: p.Now().Add(domain.LinkLifetime),
+	return p.renderOK(view.InvitedPage(p.shell(), view.Invited{
+		Email: who.Email, URL: p.PublicURL() + view.PathSignInLink(token), ExpiresAt: p.Now().Add(domain.LinkLifetime),
 	}))
 }
 
-// findAdministrator gives the one in the path, if they serve or were asked to
-// serve the company.
-func (p *page) findAdministrator() (view.Administrator, error) {
+// administratorFromPath returns the administrator in the path, provided that they
+// belong to the company or are invited to it.
+func (p *page) administratorFromPath() (view.Administrator, error) {
 	id, err := p.id()
 	if err != nil {
 		return view.Administrator{}, err
@@ -78,39 +78,39 @@ func (p *page) findAdministrator() (view.Administrator, error) {
 			return a, nil
 		}
 	}
-	return view.Administrator{}, errNoPage
+	return view.Administrator{}, errPageNotFound
 }
 
 func confirmInviteAgain(p *page) error {
-	a, err := p.findAdministrator()
+	a, err := p.administratorFromPath()
 	if err != nil {
 		return err
 	}
-	return p.confirm(view.Confirm{
+	return p.showConfirm(view.Confirm{
 		Section: view.SectionSettings, Crumbs: []view.Link{{Text: "Administrators", Path: view.PathAdministrators}},
-		Title: "Make a new link for " + a.Email + "?", Effects: []string{"The link made before works no more."},
-		Action: view.PathAdministrator(a.ID, "link"), Verb: "Make the link", Cancel: view.PathAdministrators,
+		Title: "Create a new link for " + a.Email + "?", Effects: []string{"The previous link will stop working."},
+		Action: view.PathAdministrator(a.ID, "link"), Verb: "Create link", Cancel: view.PathAdministrators,
 	})
 }
 
 func inviteAgain(p *page) error {
-	a, err := p.findAdministrator()
+	a, err := p.administratorFromPath()
 	if err != nil {
 		return err
 	}
-	return p.inviteEmail(a.Email, a.Name, func(errs view.Errors) error { return p.refused(firstOf(errs), view.PathAdministrators) })
+	return p.inviteEmail(a.Email, a.Name, func(errs view.Errors) error { return p.redirectProblem(firstError(errs), view.PathAdministrators) })
 }
 
 func confirmRemove(p *page) error {
-	a, err := p.findAdministrator()
+	a, err := p.administratorFromPath()
 	if err != nil {
 		return err
 	}
-	return p.show(view.ConfirmPage(p.shell(), view.AdministratorRemove(a)))
+	return p.renderOK(view.ConfirmPage(p.shell(), view.AdministratorRemove(a)))
 }
 
 func removeAdministrator(p *page) error {
-	a, err := p.findAdministrator()
+	a, err := p.administratorFromPath()
 	if err != nil {
 		return err
 	}
@@ -120,17 +120,17 @@ func removeAdministrator(p *page) error {
 	} else {
 		err = p.Administrators.Uninvite(ctx, p.caller(), a.ID)
 	}
-	if errs, ok := invalid(err); ok {
-		return p.refused(firstOf(errs), view.PathAdministrators)
+	if errs, ok := formErrors(err); ok {
+		return p.redirectProblem(firstError(errs), view.PathAdministrators)
 	}
 	if err != nil {
 		return err
 	}
-	return p.done(a.Email+" was removed.", view.PathAdministrators)
+	return p.redirectDone(a.Email+" has been removed.", view.PathAdministrators)
 }
 
-// firstOf gives one of the errors, that of the form as a whole first.
-func firstOf(errs view.Errors) string {
+// firstError returns one of the errors, preferring the one about the whole form.
+func firstError(errs view.Errors) string {
 	if text := errs[""]; text != "" {
 		return text
 	}

@@ -15,25 +15,25 @@ import (
 
 const auditRows = 50
 
-func (c *Cabinet) auditPages(inside register) {
-	inside("GET "+view.PathAudit, auditLog)
-	inside("GET "+view.PathAuditExport, exportAudit)
+func (c *Cabinet) auditPages(private register) {
+	private("GET "+view.PathAudit, auditLog)
+	private("GET "+view.PathAuditExport, exportAudit)
 }
 
-// auditFilter reads the filter of the address, once as it stands there and once
-// as the log takes it.
+// auditFilter reads the filter from the address. It returns the filter as shown
+// in the form and as the log takes it.
 func (p *page) auditFilter() (view.AuditFilter, domain.AuditFilter) {
 	shown := view.AuditFilter{
 		ActorKind: p.query("actor"), Action: p.query("action"), From: p.query("from"), To: p.query("to"),
 		Search: strings.TrimSpace(p.query("q")), Errors: view.Errors{},
 	}
 	f := domain.AuditFilter{Actor: domain.ActorKind(shown.ActorKind), Action: shown.Action, Search: shown.Search}
-	f.From = p.moment("from", shown.From, shown.Errors)
-	f.To = p.moment("to", shown.To, shown.Errors)
+	f.From = p.parseTime("from", shown.From, shown.Errors)
+	f.To = p.parseTime("to", shown.To, shown.Errors)
 	return shown, f
 }
 
-// parseAuditCursor reads a position in the log, nil for one that makes no sense.
+// parseAuditCursor reads a position in the log. It returns nil for an invalid one.
 func parseAuditCursor(text string) *domain.Cursor {
 	at, id, _ := strings.Cut(text, "-")
 	ms, errAt := strconv.ParseInt(at, 10, 64)
@@ -49,7 +49,7 @@ func auditLog(p *page) error {
 	pg := domain.PageRequest{Number: 1, Limit: auditRows}
 	pg.After = parseAuditCursor(p.query("after"))
 	slice, err := p.Audit.List(p.r.Context(), p.caller(), f, pg)
-	if errs, ok := invalid(err); ok {
+	if errs, ok := formErrors(err); ok {
 		shown.Errors = errs
 	} else if err != nil {
 		return err
@@ -59,16 +59,17 @@ func auditLog(p *page) error {
 		v.Entries = append(v.Entries, auditEntry(e))
 	}
 	if next := service.NextAudit(slice); next != nil {
-		v.Pager.Next = p.at(fmt.Sprintf("%d-%d", next.At, next.ID))
+		v.Pager.Next = p.pageURL(fmt.Sprintf("%d-%d", next.At, next.ID))
 	}
 	if pg.After != nil {
-		v.Pager.Previous = p.at("")
+		v.Pager.Previous = p.pageURL("")
 	}
-	return p.show(view.AuditPage(p.shell(), v))
+	return p.renderOK(view.AuditPage(p.shell(), v))
 }
 
-// at is this page's address at another position of its list, empty for the first.
-func (p *page) at(position string) string {
+// pageURL returns this page's address at another position of its list; the empty
+// position is the first page.
+func (p *page) pageURL(position string) string {
 	q := p.r.URL.Query()
 	q.Set("after", position)
 	if position == "" {
@@ -111,7 +112,7 @@ var auditActions = []view.Option{
 	{Value: "employee.", Label: "Employees"}, {Value: "assignment.", Label: "Assignments"},
 	{Value: "course.", Label: "Courses"}, {Value: "token.", Label: "Tokens"}, {Value: "webhook.", Label: "Webhooks"},
 	{Value: "delivery.", Label: "Deliveries"}, {Value: "administrator.", Label: "Administrators"}, {Value: "company.", Label: "Company"},
-	{Value: "sign_in.", Label: "Sign-ins"}, {Value: "password.", Label: "Passwords"}, {Value: "second_factor.", Label: "Second factors"},
+	{Value: "sign_in.", Label: "Sign-ins"}, {Value: "password.", Label: "Passwords"}, {Value: "second_factor.", Label: "Two-step verification"},
 }
 
 var auditColumns = []report.Column{

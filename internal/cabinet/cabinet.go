@@ -20,7 +20,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/service"
 )
 
-// Options are the use cases that the pages offer, and where people reach them.
+// Options holds the use cases behind the pages and the cabinet's public address.
 type Options struct {
 	SignIn         *service.SignIn
 	Sessions       *service.Sessions
@@ -37,19 +37,19 @@ type Options struct {
 	Log       *slog.Logger
 }
 
-// Cabinet serves the pages.
+// Cabinet serves the pages and their assets.
 type Cabinet struct {
 	Options
 	session *scs.SessionManager
-	guard   *http.CrossOriginProtection
+	crossOrigin *http.CrossOriginProtection
 	mux     *http.ServeMux
 }
 
 const sessionLifetime = 30 * 24 * time.Hour
 
-// New builds the pages' handler. It serves /cabinet and everything below it.
+// New returns the handler of /cabinet and everything below it.
 func New(o Options) *Cabinet {
-	c := &Cabinet{Options: o, guard: http.NewCrossOriginProtection(), mux: http.NewServeMux()}
+	c := &Cabinet{Options: o, crossOrigin: http.NewCrossOriginProtection(), mux: http.NewServeMux()}
 	// Not scs.New: that begins with a store of its own and a goroutine that stays.
 	c.session = &scs.SessionManager{
 		Store: o.Sessions, Lifetime: sessionLifetime, Codec: scs.GobCodec{},
@@ -57,29 +57,29 @@ func New(o Options) *Cabinet {
 			Name: "cb_session", Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Persist: true, Secure: o.Secure,
 		},
 		ErrorFunc: func(w http.ResponseWriter, r *http.Request, err error) {
-			c.failure(&page{Cabinet: c, w: w, r: r}, err)
+			c.renderError(&page{Cabinet: c, w: w, r: r}, err)
 		},
 	}
 	if o.Secure {
 		c.session.Cookie.Name = "__Host-cb_session"
 	}
-	c.guard.SetDenyHandler(http.HandlerFunc(c.elsewhere))
+	c.crossOrigin.SetDenyHandler(http.HandlerFunc(c.rejectCrossOrigin))
 	c.mux.Handle(assets.Prefix, assets.Handler())
-	c.mux.Handle("/cabinet/", c.session.LoadAndSave(c.guard.Handler(c.pages())))
-	c.mux.Handle("/cabinet", c.session.LoadAndSave(c.guard.Handler(c.pages())))
+	c.mux.Handle("/cabinet/", c.session.LoadAndSave(c.crossOrigin.Handler(c.routes())))
+	c.mux.Handle("/cabinet", c.session.LoadAndSave(c.crossOrigin.Handler(c.routes())))
 	return c
 }
 
 // ServeHTTP serves a page or an asset.
 func (c *Cabinet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	headers(w.Header())
+	setSecurityHeaders(w.Header())
 	info := httpapi.InfoFrom(r.Context())
 	ctx := c.Sessions.Visit(r.Context(), info.Address, r.UserAgent())
 	c.mux.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// headers are on every answer: nothing from elsewhere, nothing inline, no frames.
-func headers(h http.Header) {
+// setSecurityHeaders forbids foreign content, inline code and frames.
+func setSecurityHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "+
 		"connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
 	h.Set("Referrer-Policy", "same-origin")
@@ -88,35 +88,35 @@ func headers(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// handler answers one page. What it can't answer itself it returns.
+// handler answers one request. An error that it returns becomes an error page.
 type handler func(p *page) error
 
-// pages are the routes. Those of open need no one to be signed in.
-func (c *Cabinet) pages() http.Handler {
+// routes returns the routing table. Public routes need no session.
+func (c *Cabinet) routes() http.Handler {
 	mux := http.NewServeMux()
-	open := func(pattern string, h handler) { mux.Handle(pattern, c.route(pattern, h)) }
-	inside := func(pattern string, h handler) { open(pattern, c.signedIn(h)) }
-	c.signInPages(open)
-	c.accountPages(inside)
-	c.overviewPages(inside)
-	c.tokenPages(inside)
-	c.webhookPages(inside)
-	c.deliveryPages(inside)
-	c.auditPages(inside)
-	c.settingsPages(inside)
-	open("/cabinet/", func(*page) error { return errNoPage })
+	public := func(pattern string, h handler) { mux.Handle(pattern, c.route(pattern, h)) }
+	private := func(pattern string, h handler) { public(pattern, c.requireSession(h)) }
+	c.signInPages(public)
+	c.accountPages(private)
+	c.overviewPages(private)
+	c.tokenPages(private)
+	c.webhookPages(private)
+	c.deliveryPages(private)
+	c.auditPages(private)
+	c.settingsPages(private)
+	public("/cabinet/", func(*page) error { return errPageNotFound })
 	return mux
 }
 
-// register adds a route.
+// register adds a route to the table.
 type register func(pattern string, h handler)
 
-var errNoPage = domain.Errorf(domain.CodeNotFound, "There is no such page.")
+var errPageNotFound = domain.Errorf(domain.CodeNotFound, "There is no such page.")
 
-// elsewhere answers a form that another site sent.
-func (c *Cabinet) elsewhere(w http.ResponseWriter, r *http.Request) {
+// rejectCrossOrigin answers a form that was posted from another site.
+func (c *Cabinet) rejectCrossOrigin(w http.ResponseWriter, r *http.Request) {
 	v := view.Forbidden()
-	v.Title, v.Sentence = "This came from another site", "Nothing was changed. Open the page here and try again."
+	v.Title, v.Sentence = "This request came from another site", "Nothing was changed. Open the page in the cabinet and try again."
 	p := &page{Cabinet: c, w: w, r: r}
 	p.render(http.StatusForbidden, view.FailurePage(p.bare(), v))
 }
@@ -130,40 +130,41 @@ func (c *Cabinet) route(pattern string, h handler) http.Handler {
 		httpapi.InfoFrom(r.Context()).Route = route
 		p := &page{Cabinet: c, w: w, r: r}
 		if err := h(p); err != nil {
-			c.failure(p, err)
+			c.renderError(p, err)
 		}
 	})
 }
 
-// signedIn lets only those in who are. Others are led to the sign-in page and
-// back; a person who has not chosen a password yet, to that page.
-func (c *Cabinet) signedIn(h handler) handler {
+// requireSession redirects visitors without a session to the sign-in page, which
+// leads them back afterwards, and people without a password to the page where
+// they choose one.
+func (c *Cabinet) requireSession(h handler) handler {
 	return func(p *page) error {
 		administrator := c.Sessions.AdministratorID(p.r.Context())
 		if administrator == 0 {
-			return p.toSignIn()
+			return p.redirectToSignIn()
 		}
 		id, err := c.SignIn.Identify(p.r.Context(), administrator, c.session.GetInt64(p.r.Context(), keyCompany))
 		if domain.CodeOf(err) == domain.CodeUnauthorized {
 			if err := c.session.Destroy(p.r.Context()); err != nil {
 				return err
 			}
-			return p.toSignIn()
+			return p.redirectToSignIn()
 		}
 		if err != nil {
 			return err
 		}
 		p.identity = id
 		httpapi.InfoFrom(p.r.Context()).SetCaller(id.Company.ID, 0)
-		if !id.Administrator.HasPassword && !setsPassword(p.r) {
+		if !id.Administrator.HasPassword && !isPasswordRequest(p.r) {
 			return p.redirect(pathFirstPassword)
 		}
 		return h(p)
 	}
 }
 
-// failure shows what went wrong outside any form.
-func (c *Cabinet) failure(p *page, err error) {
+// renderError shows an error that does not belong to a form.
+func (c *Cabinet) renderError(p *page, err error) {
 	if errors.Is(err, context.Canceled) {
 		return
 	}

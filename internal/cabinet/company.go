@@ -7,15 +7,15 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-func (c *Cabinet) settingsPages(inside register) {
-	inside("GET "+view.PathSettings, companySettings)
-	inside("POST "+view.PathSettings, changeCompany)
-	c.administratorPages(inside)
+func (c *Cabinet) settingsPages(private register) {
+	private("GET "+view.PathSettings, companySettings)
+	private("POST "+view.PathSettings, changeCompany)
+	c.administratorPages(private)
 }
 
 func companySettings(p *page) error {
 	c := p.identity.Company
-	return p.show(view.CompanySettingsPage(p.shell(), view.CompanySettings{
+	return p.renderOK(view.CompanySettingsPage(p.shell(), view.CompanySettings{
 		Name: c.Name, TimeZone: c.TimeZone, TimeZones: timeZones(c.TimeZone), DeadlineDays: strconv.Itoa(c.DefaultDeadlineDays),
 	}))
 }
@@ -27,13 +27,13 @@ func changeCompany(p *page) error {
 		days = -1 // refused below, with the sentence that says what to enter
 	}
 	_, err = p.Companies.UpdateSettings(p.r.Context(), p.caller(), domain.CompanySettings{Name: &name, TimeZone: &zone, DefaultDeadlineDays: &days})
-	if errs, ok := invalid(err); ok {
-		return p.again(view.CompanySettingsPage(p.shell(), view.CompanySettings{
+	if errs, ok := formErrors(err); ok {
+		return p.renderInvalid(view.CompanySettingsPage(p.shell(), view.CompanySettings{
 			Name: name, TimeZone: zone, TimeZones: timeZones(zone), DeadlineDays: text, Errors: errs,
 		}))
 	}
 	if err != nil {
 		return err
 	}
-	return p.done("The settings are saved.", view.PathSettings)
+	return p.redirectDone("Settings saved.", view.PathSettings)
 }

@@ -12,11 +12,11 @@ import (
 
 const deliveryRows = 50
 
-func (c *Cabinet) deliveryPages(inside register) {
-	inside("GET "+view.PathDeliveries, deliveries)
-	inside("GET "+view.PathDeliveries+"/{id}", delivery)
-	inside("POST "+view.PathDeliveries+"/{id}/redeliver", redeliver)
-	c.redeliveryPages(inside)
+func (c *Cabinet) deliveryPages(private register) {
+	private("GET "+view.PathDeliveries, deliveries)
+	private("GET "+view.PathDeliveries+"/{id}", delivery)
+	private("POST "+view.PathDeliveries+"/{id}/redeliver", redeliver)
+	c.redeliveryPages(private)
 }
 
 func deliveryView(d domain.Delivery) view.Delivery {
@@ -42,8 +42,8 @@ func (p *page) endpointOptions() ([]view.Option, error) {
 	return out, err
 }
 
-// deliveryFilter reads the filter of the address, once as it stands there and
-// once as the log takes it.
+// deliveryFilter reads the filter from the address. It returns the filter as
+// shown in the form and as the log takes it.
 func (p *page) deliveryFilter() (view.DeliveryFilter, domain.DeliveryFilter) {
 	shown := view.DeliveryFilter{
 		Endpoint: p.query("endpoint"), Event: p.query("event"), State: p.query("state"), From: p.query("from"), To: p.query("to"),
@@ -59,13 +59,14 @@ func (p *page) deliveryFilter() (view.DeliveryFilter, domain.DeliveryFilter) {
 	default:
 		f.State = domain.DeliveryState(shown.State)
 	}
-	f.From = p.moment("from", shown.From, shown.Errors)
-	f.To = p.moment("to", shown.To, shown.Errors)
+	f.From = p.parseTime("from", shown.From, shown.Errors)
+	f.To = p.parseTime("to", shown.To, shown.Errors)
 	return shown, f
 }
 
-// moment reads a date and time of the address in the company's zone.
-func (p *page) moment(name, text string, errs view.Errors) *time.Time {
+// parseTime reads a date and time in the company's time zone. A text that is not
+// one becomes an error under name.
+func (p *page) parseTime(name, text string, errs view.Errors) *time.Time {
 	if text == "" {
 		return nil
 	}
@@ -87,7 +88,7 @@ func deliveries(p *page) error {
 	}
 	after := parseCursor(p.query("after"))
 	found, err := p.Webhooks.Deliveries(p.r.Context(), p.caller(), f, after, deliveryRows)
-	if errs, ok := invalid(err); ok {
+	if errs, ok := formErrors(err); ok {
 		shown.Errors = errs
 	} else if err != nil {
 		return err
@@ -97,19 +98,19 @@ func deliveries(p *page) error {
 		v.Deliveries = append(v.Deliveries, deliveryView(d))
 	}
 	if found.Next != nil {
-		v.Pager.Next = p.at(formatCursor(*found.Next))
+		v.Pager.Next = p.pageURL(formatCursor(*found.Next))
 	}
 	if after != nil {
-		v.Pager.Previous = p.at("")
+		v.Pager.Previous = p.pageURL("")
 	}
-	return p.show(view.DeliveriesPage(p.shell(), v))
+	return p.renderOK(view.DeliveriesPage(p.shell(), v))
 }
 
 func formatCursor(c domain.DeliveryCursor) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(c.CreatedAt.UnixMilli(), 10) + " " + c.ID))
 }
 
-// parseCursor reads a position in the log, nil for one that makes no sense.
+// parseCursor reads a position in the log. It returns nil for an invalid one.
 func parseCursor(text string) *domain.DeliveryCursor {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
@@ -144,7 +145,7 @@ func delivery(p *page) error {
 	if len(d.Tries) > 0 && !d.Erased {
 		v.Curl = d.Tries[len(d.Tries)-1].Curl(d.Body)
 	}
-	return p.show(view.DeliveryPage(p.shell(), v))
+	return p.renderOK(view.DeliveryPage(p.shell(), v))
 }
 
 func attemptView(t domain.Attempt) view.Attempt {
@@ -165,11 +166,11 @@ func attemptView(t domain.Attempt) view.Attempt {
 func redeliver(p *page) error {
 	id := p.r.PathValue("id")
 	err := p.Webhooks.Redeliver(p.r.Context(), p.caller(), id)
-	if errs, ok := invalid(err); ok {
-		return p.refused(firstOf(errs), view.PathDelivery(id))
+	if errs, ok := formErrors(err); ok {
+		return p.redirectProblem(firstError(errs), view.PathDelivery(id))
 	}
 	if err != nil {
 		return err
 	}
-	return p.done("The delivery is sent again.", view.PathDelivery(id))
+	return p.redirectDone("The delivery is queued again.", view.PathDelivery(id))
 }

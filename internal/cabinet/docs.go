@@ -7,14 +7,14 @@ import (
 	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
-// Docs serves the API explorer. It needs nobody to be signed in.
+// Docs returns the handler of the API explorer, which needs no session.
 func (c *Cabinet) Docs() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		headers(w.Header())
+		setSecurityHeaders(w.Header())
 		httpapi.InfoFrom(r.Context()).Route = view.PathDocs
 		p := &page{Cabinet: c, w: w, r: r}
 		if r.URL.Path != view.PathDocs {
-			c.failure(p, errNoPage)
+			c.renderError(p, errPageNotFound)
 			return
 		}
 		_, err := r.Cookie(c.session.Cookie.Name)

@@ -10,15 +10,15 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-func (c *Cabinet) webhookPages(inside register) {
-	inside("GET "+view.PathWebhooks, endpoints)
-	inside("GET "+view.PathWebhookNew, endpointForm)
-	inside("POST "+view.PathWebhookNew, addEndpoint)
-	inside("POST "+view.PathWebhookCheck, checkURL)
-	inside("GET "+view.PathWebhooks+"/{id}", endpoint)
-	inside("GET "+view.PathWebhooks+"/{id}/edit", editForm)
-	inside("POST "+view.PathWebhooks+"/{id}/edit", editEndpoint)
-	c.endpointActs(inside)
+func (c *Cabinet) webhookPages(private register) {
+	private("GET "+view.PathWebhooks, endpoints)
+	private("GET "+view.PathWebhookNew, endpointForm)
+	private("POST "+view.PathWebhookNew, addEndpoint)
+	private("POST "+view.PathWebhookCheck, checkURL)
+	private("GET "+view.PathWebhooks+"/{id}", endpoint)
+	private("GET "+view.PathWebhooks+"/{id}/edit", editForm)
+	private("POST "+view.PathWebhooks+"/{id}/edit", editEndpoint)
+	c.endpointActionPages(private)
 }
 
 func endpoints(p *page) error {
@@ -30,11 +30,11 @@ func endpoints(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.show(view.WebhooksPage(p.shell(), view.EndpointList{Endpoints: endpointViews(list, health)}))
+	return p.renderOK(view.WebhooksPage(p.shell(), view.EndpointList{Endpoints: endpointViews(list, health)}))
 }
 
-// kinds are what can be subscribed to, with a sample of each.
-func (p *page) kinds(chosen []domain.EventKind) ([]view.EventChoice, error) {
+// eventChoices returns the event kinds, each with a sample.
+func (p *page) eventChoices(chosen []domain.EventKind) ([]view.EventChoice, error) {
 	out := make([]view.EventChoice, len(domain.EventKinds))
 	for i, k := range domain.EventKinds {
 		body, err := p.Webhooks.SampleBody(p.caller(), k)
@@ -55,11 +55,11 @@ func pretty(body []byte) string {
 }
 
 func endpointForm(p *page) error {
-	kinds, err := p.kinds(domain.EventKinds)
+	kinds, err := p.eventChoices(domain.EventKinds)
 	if err != nil {
 		return err
 	}
-	return p.show(view.WebhookFormPage(p.shell(), view.EndpointForm{Kinds: kinds, HTTPAllowed: p.AllowHTTP}))
+	return p.renderOK(view.WebhookFormPage(p.shell(), view.EndpointForm{Kinds: kinds, HTTPAllowed: p.AllowHTTP}))
 }
 
 func (p *page) endpointInput() domain.EndpointInput {
@@ -70,17 +70,18 @@ func (p *page) endpointInput() domain.EndpointInput {
 	return in
 }
 
-// endpointAgain shows the form once more; err is nil unless it was another failure.
-func (p *page) endpointAgain(id int64, in domain.EndpointInput, err error) error {
-	errs, ok := invalid(err)
+// renderEndpointForm shows the form with its errors. It returns any error that is
+// not about the form.
+func (p *page) renderEndpointForm(id int64, in domain.EndpointInput, err error) error {
+	errs, ok := formErrors(err)
 	if !ok {
 		return err
 	}
-	kinds, err := p.kinds(in.Events)
+	kinds, err := p.eventChoices(in.Events)
 	if err != nil {
 		return err
 	}
-	return p.again(view.WebhookFormPage(p.shell(), view.EndpointForm{
+	return p.renderInvalid(view.WebhookFormPage(p.shell(), view.EndpointForm{
 		ID: id, URL: in.URL, Description: in.Description, Kinds: kinds, HTTPAllowed: p.AllowHTTP, Errors: errs,
 	}))
 }
@@ -89,21 +90,21 @@ func addEndpoint(p *page) error {
 	in := p.endpointInput()
 	e, _, err := p.Webhooks.Add(p.r.Context(), p.caller(), in)
 	if err != nil {
-		return p.endpointAgain(0, in, err)
+		return p.renderEndpointForm(0, in, err)
 	}
-	return p.done("The webhook is added. Send a test event to see that it arrives.", view.PathWebhook(e.ID))
+	return p.redirectDone("Webhook added. Send a test event to check that it arrives.", view.PathWebhook(e.ID))
 }
 
-// checkURL tells beside the field whether an address may be a target.
+// checkURL answers with the message that is shown under the URL field.
 func checkURL(p *page) error {
 	v := view.URLCheck{OK: true, Message: "Events can be sent there."}
 	if err := p.Webhooks.CheckURL(p.r.Context(), p.field("url")); err != nil {
 		v = view.URLCheck{Message: sentence(err.Error())}
 	}
-	return p.show(view.URLCheckResult(v))
+	return p.renderOK(view.URLCheckResult(v))
 }
 
-func (p *page) endpointInPath() (domain.Endpoint, error) {
+func (p *page) endpointFromPath() (domain.Endpoint, error) {
 	id, err := p.id()
 	if err != nil {
 		return domain.Endpoint{}, err
@@ -113,7 +114,7 @@ func (p *page) endpointInPath() (domain.Endpoint, error) {
 
 const recentDeliveries = 10
 
-// endpointDetail gathers what the page of a webhook shows.
+// endpointDetail collects what the page of a webhook shows.
 func (p *page) endpointDetail(e domain.Endpoint) (view.EndpointDetail, error) {
 	ctx, caller := p.r.Context(), p.caller()
 	health, err := p.Webhooks.Health(ctx, caller, e.ID)
@@ -148,11 +149,11 @@ func (p *page) showEndpoint(e domain.Endpoint, with func(*view.EndpointDetail)) 
 	if with != nil {
 		with(&v)
 	}
-	return p.show(view.WebhookPage(p.shell(), v))
+	return p.renderOK(view.WebhookPage(p.shell(), v))
 }
 
 func endpoint(p *page) error {
-	e, err := p.endpointInPath()
+	e, err := p.endpointFromPath()
 	if err != nil {
 		return err
 	}
@@ -160,27 +161,27 @@ func endpoint(p *page) error {
 }
 
 func editForm(p *page) error {
-	e, err := p.endpointInPath()
+	e, err := p.endpointFromPath()
 	if err != nil {
 		return err
 	}
-	kinds, err := p.kinds(e.Events)
+	kinds, err := p.eventChoices(e.Events)
 	if err != nil {
 		return err
 	}
-	return p.show(view.WebhookFormPage(p.shell(), view.EndpointForm{
+	return p.renderOK(view.WebhookFormPage(p.shell(), view.EndpointForm{
 		ID: e.ID, URL: e.URL, Description: e.Description, Kinds: kinds, HTTPAllowed: p.AllowHTTP,
 	}))
 }
 
 func editEndpoint(p *page) error {
-	e, err := p.endpointInPath()
+	e, err := p.endpointFromPath()
 	if err != nil {
 		return err
 	}
 	in := p.endpointInput()
 	if _, err := p.Webhooks.Update(p.r.Context(), p.caller(), e.ID, in); err != nil {
-		return p.endpointAgain(e.ID, in, err)
+		return p.renderEndpointForm(e.ID, in, err)
 	}
-	return p.done("The webhook is saved.", view.PathWebhook(e.ID))
+	return p.redirectDone("Webhook saved.", view.PathWebhook(e.ID))
 }

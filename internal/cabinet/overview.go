@@ -5,7 +5,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-func (c *Cabinet) overviewPages(inside register) { inside("GET "+view.PathOverview, overview) }
+func (c *Cabinet) overviewPages(private register) { private("GET "+view.PathOverview, overview) }
 
 func overview(p *page) error {
 	ctx, caller := p.r.Context(), p.caller()
@@ -38,7 +38,7 @@ func overview(p *page) error {
 		day.Title = "Deliveries in the last 24 hours"
 		v.Chart = &day
 	}
-	return p.show(view.OverviewPage(p.shell(), v))
+	return p.renderOK(view.OverviewPage(p.shell(), v))
 }
 
 // received gives a delivery that one of the webhooks took, if there is any. It
@@ -54,7 +54,7 @@ func (p *page) received(endpoints []domain.Endpoint) (domain.DeliveryPage, error
 	return domain.DeliveryPage{}, nil
 }
 
-// steps is the getting-started list; empty once everything is done.
+// steps returns the getting-started list, or nil once everything is done.
 func steps(tokens []domain.Token, endpoints []domain.Endpoint, received domain.DeliveryPage) []view.Step {
 	out := []view.Step{
 		{Kind: view.StepToken, Path: view.PathTokenNew}, {Kind: view.StepCall, Path: view.PathDocs},

@@ -23,7 +23,7 @@ const (
 	keyProblem = "problem"
 )
 
-// page is one request: who asks, and what answers are made with.
+// page is one request with its response writer and the identity of its sender.
 type page struct {
 	*Cabinet
 	w        http.ResponseWriter
@@ -31,22 +31,22 @@ type page struct {
 	identity service.Identity
 }
 
-// from is where the request came from.
-func (p *page) from() service.Origin {
+// origin returns the address and the id of the request.
+func (p *page) origin() service.Origin {
 	info := httpapi.InfoFrom(p.r.Context())
 	return service.Origin{Address: info.Address, RequestID: info.RequestID}
 }
 
-// caller is the person and the company they work for now.
-func (p *page) caller() domain.Caller { return p.identity.Caller(p.from()) }
+// caller returns the signed-in person together with their current company.
+func (p *page) caller() domain.Caller { return p.identity.Caller(p.origin()) }
 
-// actor is the person.
-func (p *page) actor() domain.Actor { return p.identity.Actor(p.from()) }
+// actor returns the signed-in person.
+func (p *page) actor() domain.Actor { return p.identity.Actor(p.origin()) }
 
-// sessionToken is the cookie's value: it names the session that stays when others end.
+// sessionToken returns the value of the session cookie.
 func (p *page) sessionToken() string { return p.session.Token(p.r.Context()) }
 
-// id reads the number in the path. Codes: not_found.
+// id returns the number in the path. Codes: not_found.
 func (p *page) id() (int64, error) {
 	return parseID(p.r.PathValue("id"))
 }
@@ -54,28 +54,28 @@ func (p *page) id() (int64, error) {
 func parseID(text string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return 0, errNoPage
+		return 0, errPageNotFound
 	}
 	return id, nil
 }
 
-// field reads one value of the posted form.
+// field returns one value of the posted form.
 func (p *page) field(name string) string { return p.r.PostFormValue(name) }
 
-// checked says whether a box was ticked.
+// checked reports whether a box was ticked.
 func (p *page) checked(name string) bool { return p.r.PostFormValue(name) != "" }
 
-// fields reads all values of a name of the posted form.
+// fields returns all values of a name in the posted form.
 func (p *page) fields(name string) []string {
 	_ = p.r.ParseForm() // a form that can't be read has no values
 	return p.r.PostForm[name]
 }
 
 // query reads one value of the address.
-func (p *page) query(name string) string { return clean(p.r.URL.Query().Get(name)) }
+func (p *page) query(name string) string { return cleanText(p.r.URL.Query().Get(name)) }
 
-// clean leaves out what a database refuses to compare with.
-func clean(text string) string { return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "") }
+// cleanText removes bytes that a database refuses.
+func cleanText(text string) string { return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "") }
 
 func (p *page) clock() view.Clock {
 	clock := view.Clock{Now: p.Now()}
@@ -86,20 +86,20 @@ func (p *page) clock() view.Clock {
 }
 
 func (p *page) bare() view.Bare {
-	return view.Bare{Clock: p.clock(), Theme: p.theme(), Path: p.here()}
+	return view.Bare{Clock: p.clock(), Theme: p.theme(), Path: p.requestURI()}
 }
 
-// shell is what surrounds the pages of someone signed in. It takes the messages
-// that wait for the next page.
+// shell returns the frame of a page with navigation. It takes the pending flash
+// messages out of the session.
 func (p *page) shell() view.Shell {
 	who := p.identity.Administrator
 	return view.Shell{
-		Clock: p.clock(), Theme: p.theme(), Path: p.here(), Company: p.identity.Company.Name,
+		Clock: p.clock(), Theme: p.theme(), Path: p.requestURI(), Company: p.identity.Company.Name,
 		CanSwitch: len(p.identity.Companies) > 1, Person: view.Person{Name: who.Name, Email: who.Email}, Flashes: p.flashes(),
 	}
 }
 
-func (p *page) here() string { return p.r.URL.RequestURI() }
+func (p *page) requestURI() string { return p.r.URL.RequestURI() }
 
 const themeCookie = "cb_theme"
 
@@ -127,14 +127,14 @@ func (p *page) flashes() []view.Flash {
 	return out
 }
 
-// done says on the next page what was done, and leads there.
-func (p *page) done(text, path string) error {
+// redirectDone redirects to path, where a message says what was done.
+func (p *page) redirectDone(text, path string) error {
 	p.session.Put(p.r.Context(), keyFlash, text)
 	return p.redirect(path)
 }
 
-// refused says on the next page what did not work, and leads there.
-func (p *page) refused(text, path string) error {
+// redirectProblem redirects to path, where a message says what did not work.
+func (p *page) redirectProblem(text, path string) error {
 	p.session.Put(p.r.Context(), keyProblem, text)
 	return p.redirect(path)
 }
@@ -144,18 +144,19 @@ func (p *page) redirect(path string) error {
 	return nil
 }
 
-// toSignIn leads to the sign-in page, and back here afterwards where that makes sense.
-func (p *page) toSignIn() error {
+// redirectToSignIn redirects to the sign-in page, which leads back to a page that
+// was requested with GET.
+func (p *page) redirectToSignIn() error {
 	path := view.PathSignIn
-	if p.r.Method == http.MethodGet && p.here() != view.PathOverview {
-		path += "?next=" + url.QueryEscape(p.here())
+	if p.r.Method == http.MethodGet && p.requestURI() != view.PathOverview {
+		path += "?next=" + url.QueryEscape(p.requestURI())
 	}
 	return p.redirect(path)
 }
 
-// local gives an address of the cabinet, the overview for anything else: a link
-// must not lead people away.
-func local(path string) string {
+// localPath returns path if it is an address of the cabinet, otherwise that of the
+// overview, so that no link can redirect to another site.
+func localPath(path string) string {
 	u, err := url.Parse(path)
 	if err != nil || u.IsAbs() || u.Host != "" || strings.Contains(path, "\\") ||
 		path != view.PathOverview && !strings.HasPrefix(path, view.PathOverview+"/") && !strings.HasPrefix(path, view.PathOverview+"?") {
@@ -164,14 +165,14 @@ func local(path string) string {
 	return path
 }
 
-// show answers with a page.
-func (p *page) show(c templ.Component) error {
+// renderOK answers with a page.
+func (p *page) renderOK(c templ.Component) error {
 	p.render(http.StatusOK, c)
 	return nil
 }
 
-// again answers with the form once more, with what was typed and what is wrong.
-func (p *page) again(c templ.Component) error {
+// renderInvalid answers with a form that shows what was typed and what is wrong.
+func (p *page) renderInvalid(c templ.Component) error {
 	p.render(http.StatusUnprocessableEntity, c)
 	return nil
 }
@@ -190,8 +191,8 @@ func (p *page) abort(err error) {
 	panic(http.ErrAbortHandler)
 }
 
-// invalid gives the errors beside the fields; ok is false for any other failure.
-func invalid(err error) (view.Errors, bool) {
+// formErrors returns the errors by field; ok is false if err is not about a form.
+func formErrors(err error) (view.Errors, bool) {
 	e, ok := asError(err)
 	if !ok {
 		return nil, false
@@ -213,7 +214,7 @@ func invalid(err error) (view.Errors, bool) {
 	return out, true
 }
 
-// sentence begins a field's message with a capital and ends it with a full stop.
+// sentence capitalises a field's message and adds a full stop.
 func sentence(s string) string {
 	if s == "" {
 		return s

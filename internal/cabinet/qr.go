@@ -2,7 +2,7 @@ package cabinet
 
 import "rsc.io/qr"
 
-// qrModules draws an address for a phone's camera; nil when it is too long.
+// qrModules encodes text as a QR code. It returns nil if the text is too long.
 func qrModules(text string) [][]bool {
 	code, err := qr.Encode(text, qr.M)
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-func (c *Cabinet) redeliveryPages(inside register) {
-	inside("GET "+view.PathRedeliver, redeliverForm)
-	inside("POST "+view.PathRedeliver, redeliverRange)
-	inside("GET "+view.PathRedeliver+"/{id}", redelivery)
+func (c *Cabinet) redeliveryPages(private register) {
+	private("GET "+view.PathRedeliver, redeliverForm)
+	private("POST "+view.PathRedeliver, redeliverRange)
+	private("GET "+view.PathRedeliver+"/{id}", redelivery)
 }
 
-// rangeForm reads what is to be sent again, from the address or from the posted form.
-func (p *page) rangeForm(read func(string) string) (view.RedeliverForm, domain.RedeliveryFilter) {
+// redeliverFilter reads what to send again, from the address or from the posted form.
+func (p *page) redeliverFilter(read func(string) string) (view.RedeliverForm, domain.RedeliveryFilter) {
 	form := view.RedeliverForm{
 		Endpoint: read("endpoint"), Event: read("event"), State: read("state"), From: read("from"), To: read("to"), Errors: view.Errors{},
 	}
@@ -28,16 +28,16 @@ func (p *page) rangeForm(read func(string) string) (view.RedeliverForm, domain.R
 	case "":
 		form.State, f.States = string(domain.DeliveryFailed), []domain.DeliveryState{domain.DeliveryFailed}
 	}
-	f.From = p.moment("from", form.From, form.Errors)
-	f.To = p.moment("to", form.To, form.Errors)
+	f.From = p.parseTime("from", form.From, form.Errors)
+	f.To = p.parseTime("to", form.To, form.Errors)
 	return form, f
 }
 
 func redeliverForm(p *page) error {
-	form, f := p.rangeForm(p.query)
+	form, f := p.redeliverFilter(p.query)
 	if p.query("count") != "" && len(form.Errors) == 0 {
 		n, err := p.Webhooks.CountRedeliver(p.r.Context(), p.caller(), f)
-		if errs, ok := invalid(err); ok {
+		if errs, ok := formErrors(err); ok {
 			form.Errors = errs
 		} else if err != nil {
 			return err
@@ -45,11 +45,11 @@ func redeliverForm(p *page) error {
 			form.Count = &n
 		}
 	}
-	return p.rangePage(form, p.show)
+	return p.renderRedeliverForm(form, p.renderOK)
 }
 
-// rangePage gives the form to show or again.
-func (p *page) rangePage(form view.RedeliverForm, answer func(templ.Component) error) error {
+// renderRedeliverForm answers with the form.
+func (p *page) renderRedeliverForm(form view.RedeliverForm, answer func(templ.Component) error) error {
 	options, err := p.endpointOptions()
 	if err != nil {
 		return err
@@ -59,14 +59,14 @@ func (p *page) rangePage(form view.RedeliverForm, answer func(templ.Component) e
 }
 
 func redeliverRange(p *page) error {
-	form, f := p.rangeForm(p.field)
+	form, f := p.redeliverFilter(p.field)
 	if len(form.Errors) > 0 {
-		return p.rangePage(form, p.again)
+		return p.renderRedeliverForm(form, p.renderInvalid)
 	}
 	job, err := p.Webhooks.RedeliverRange(p.r.Context(), p.caller(), f)
-	if errs, ok := invalid(err); ok {
+	if errs, ok := formErrors(err); ok {
 		form.Errors = errs
-		return p.rangePage(form, p.again)
+		return p.renderRedeliverForm(form, p.renderInvalid)
 	}
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func redelivery(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.show(view.RedeliveryPage(p.shell(), v))
+	return p.renderOK(view.RedeliveryPage(p.shell(), v))
 }
 
 func (p *page) redeliveryView(job domain.Redelivery) (view.Redelivery, error) {

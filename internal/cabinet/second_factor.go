@@ -5,66 +5,66 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-func (c *Cabinet) secondFactorPages(inside register) {
-	inside("GET "+view.PathSecondFactor, secondFactorForm)
-	inside("POST "+view.PathSecondFactor, secondFactorStep)
-	inside("GET "+view.PathSecondOff, func(p *page) error {
-		return p.show(view.PasswordPage(p.shell(), view.AskSecondOff))
+func (c *Cabinet) secondFactorPages(private register) {
+	private("GET "+view.PathSecondFactor, secondFactorForm)
+	private("POST "+view.PathSecondFactor, secondFactorStep)
+	private("GET "+view.PathSecondOff, func(p *page) error {
+		return p.renderOK(view.PasswordPage(p.shell(), view.AskSecondOff))
 	})
-	inside("POST "+view.PathSecondOff, removeSecondFactor)
-	inside("GET "+view.PathRecovery, func(p *page) error { return p.show(view.PasswordPage(p.shell(), view.AskRecovery)) })
-	inside("POST "+view.PathRecovery, newRecoveryCodes)
+	private("POST "+view.PathSecondOff, removeSecondFactor)
+	private("GET "+view.PathRecovery, func(p *page) error { return p.renderOK(view.PasswordPage(p.shell(), view.AskRecovery)) })
+	private("POST "+view.PathRecovery, newRecoveryCodes)
 }
 
-// secondFactorForm shows the secret that waits to be confirmed, or asks for the
-// password that it takes to make one.
+// secondFactorForm shows the secret that has to be confirmed, or asks for the
+// password if there is none yet.
 func secondFactorForm(p *page) error {
 	key, err := p.SignIn.PendingSecondFactor(p.r.Context(), p.actor())
 	if domain.CodeOf(err) == domain.CodeInvalid {
-		return p.show(view.PasswordPage(p.shell(), view.AskSecondFactor))
+		return p.renderOK(view.PasswordPage(p.shell(), view.AskSecondFactor))
 	}
 	if err != nil {
 		return err
 	}
-	return p.show(view.SecondFactorSetupPage(p.shell(), setupView(key)))
+	return p.renderOK(view.SecondFactorSetupPage(p.shell(), setupView(key)))
 }
 
 func setupView(key domain.TOTPKey) view.SecondFactorSetup {
 	return view.SecondFactorSetup{Secret: key.Secret, URI: key.URI, QR: qrModules(key.URI)}
 }
 
-// secondFactorStep takes the password and makes a secret, or takes the first
-// code and turns the second factor on.
+// secondFactorStep creates a secret once the password is right, or turns the
+// second factor on once the first code is right.
 func secondFactorStep(p *page) error {
 	ctx := p.r.Context()
 	if p.field("code") == "" && p.field("current") != "" {
 		key, err := p.SignIn.BeginSecondFactor(ctx, p.actor(), p.field("current"))
-		if errs, ok := invalid(err); ok {
-			return p.again(view.PasswordPage(p.shell(), view.AskSecondFactor.With(underField(errs, "current"))))
+		if errs, ok := formErrors(err); ok {
+			return p.renderInvalid(view.PasswordPage(p.shell(), view.AskSecondFactor.With(errorsForField(errs, "current"))))
 		}
 		if err != nil {
 			return err
 		}
-		return p.show(view.SecondFactorSetupPage(p.shell(), setupView(key)))
+		return p.renderOK(view.SecondFactorSetupPage(p.shell(), setupView(key)))
 	}
 	codes, err := p.SignIn.ConfirmSecondFactor(ctx, p.actor(), p.field("code"))
-	if errs, ok := invalid(err); ok {
+	if errs, ok := formErrors(err); ok {
 		key, pendingErr := p.SignIn.PendingSecondFactor(ctx, p.actor())
 		if pendingErr != nil {
 			return pendingErr
 		}
 		v := setupView(key)
-		v.Errors = underField(errs, "code")
-		return p.again(view.SecondFactorSetupPage(p.shell(), v))
+		v.Errors = errorsForField(errs, "code")
+		return p.renderInvalid(view.SecondFactorSetupPage(p.shell(), v))
 	}
 	if err != nil {
 		return err
 	}
-	return p.show(view.RecoveryCodesPage(p.shell(), view.RecoveryCodes{Codes: codes}))
+	return p.renderOK(view.RecoveryCodesPage(p.shell(), view.RecoveryCodes{Codes: codes}))
 }
 
-// underField puts an error about the form as a whole beside the one field it has.
-func underField(errs view.Errors, field string) view.Errors {
+// errorsForField moves an error about the whole form to its only field.
+func errorsForField(errs view.Errors, field string) view.Errors {
 	if text, ok := errs[""]; ok {
 		return view.Errors{field: text}
 	}
@@ -73,22 +73,22 @@ func underField(errs view.Errors, field string) view.Errors {
 
 func removeSecondFactor(p *page) error {
 	err := p.SignIn.RemoveSecondFactor(p.r.Context(), p.actor(), p.field("current"))
-	if errs, ok := invalid(err); ok {
-		return p.again(view.PasswordPage(p.shell(), view.AskSecondOff.With(underField(errs, "current"))))
+	if errs, ok := formErrors(err); ok {
+		return p.renderInvalid(view.PasswordPage(p.shell(), view.AskSecondOff.With(errorsForField(errs, "current"))))
 	}
 	if err != nil {
 		return err
 	}
-	return p.done("The second factor is off.", view.PathMySignIn)
+	return p.redirectDone("Two-step verification is off.", view.PathMySignIn)
 }
 
 func newRecoveryCodes(p *page) error {
 	codes, err := p.SignIn.NewRecoveryCodes(p.r.Context(), p.actor(), p.field("current"))
-	if errs, ok := invalid(err); ok {
-		return p.again(view.PasswordPage(p.shell(), view.AskRecovery.With(underField(errs, "current"))))
+	if errs, ok := formErrors(err); ok {
+		return p.renderInvalid(view.PasswordPage(p.shell(), view.AskRecovery.With(errorsForField(errs, "current"))))
 	}
 	if err != nil {
 		return err
 	}
-	return p.show(view.RecoveryCodesPage(p.shell(), view.RecoveryCodes{Codes: codes}))
+	return p.renderOK(view.RecoveryCodesPage(p.shell(), view.RecoveryCodes{Codes: codes}))
 }

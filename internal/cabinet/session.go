@@ -8,11 +8,11 @@ import (
 	"github.com/coursebridge/coursebridge/internal/service"
 )
 
-func (c *Cabinet) sessionPages(inside register) {
-	inside("GET "+view.PathSessions, sessions)
-	inside("POST "+view.PathSessions+"/{id}/end", endSession)
-	inside("GET "+view.PathEndOthers, confirmEndOthers)
-	inside("POST "+view.PathEndOthers, endOthers)
+func (c *Cabinet) sessionPages(private register) {
+	private("GET "+view.PathSessions, sessions)
+	private("POST "+view.PathSessions+"/{id}/end", endSession)
+	private("GET "+view.PathEndOthers, confirmEndOthers)
+	private("POST "+view.PathEndOthers, endOthers)
 }
 
 func (p *page) sessionList() (view.Sessions, error) {
@@ -33,7 +33,7 @@ func sessions(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.show(view.SessionsPage(p.shell(), v))
+	return p.renderOK(view.SessionsPage(p.shell(), v))
 }
 
 func endSession(p *page) error {
@@ -44,7 +44,7 @@ func endSession(p *page) error {
 	if err := p.Sessions.End(p.r.Context(), p.actor(), id); err != nil {
 		return err
 	}
-	return p.done("The session has ended.", view.PathSessions)
+	return p.redirectDone("The session has ended.", view.PathSessions)
 }
 
 func confirmEndOthers(p *page) error {
@@ -52,17 +52,17 @@ func confirmEndOthers(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.show(view.ConfirmPage(p.shell(), view.SessionsEndOthers(int64(len(v.List)-1))))
+	return p.renderOK(view.ConfirmPage(p.shell(), view.SessionsEndOthers(int64(len(v.List)-1))))
 }
 
 func endOthers(p *page) error {
 	if _, err := p.Sessions.EndOthers(p.r.Context(), p.actor(), p.sessionToken()); err != nil {
 		return err
 	}
-	return p.done("Your other sessions have ended.", view.PathSessions)
+	return p.redirectDone("Your other sessions have ended.", view.PathSessions)
 }
 
-// device names the browser and the system that a User-Agent tells of.
+// device returns the browser and the system of a User-Agent header.
 func device(agent string) string {
 	browser, system := "A browser", ""
 	for _, b := range [][2]string{{"Edg/", "Edge"}, {"OPR/", "Opera"}, {"Firefox/", "Firefox"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}, {"curl/", "curl"}} {

@@ -18,30 +18,30 @@ func asError(err error) (*domain.Error, bool) {
 	return e, ok
 }
 
-func (c *Cabinet) signInPages(open register) {
-	open("GET "+view.PathSignIn, signInForm)
-	open("POST "+view.PathSignIn, signIn)
-	open("GET "+view.PathSignInCode, codeForm)
-	open("POST "+view.PathSignInCode, enterCode)
-	open("GET /cabinet/enter/{token}", enterForm)
-	open("POST /cabinet/enter/{token}", enter)
-	open("POST "+view.PathSignOut, signOut)
-	open("GET "+view.PathSignedOut, func(p *page) error { return p.show(view.SignedOutPage(p.bare())) })
-	open("POST "+view.PathTheme, setTheme)
+func (c *Cabinet) signInPages(public register) {
+	public("GET "+view.PathSignIn, signInForm)
+	public("POST "+view.PathSignIn, signIn)
+	public("GET "+view.PathSignInCode, codeForm)
+	public("POST "+view.PathSignInCode, enterCode)
+	public("GET /cabinet/enter/{token}", linkForm)
+	public("POST /cabinet/enter/{token}", useLink)
+	public("POST "+view.PathSignOut, signOut)
+	public("GET "+view.PathSignedOut, func(p *page) error { return p.renderOK(view.SignedOutPage(p.bare())) })
+	public("POST "+view.PathTheme, setTheme)
 }
 
 func signInForm(p *page) error {
 	if p.Sessions.AdministratorID(p.r.Context()) != 0 {
-		return p.redirect(local(p.query("next")))
+		return p.redirect(localPath(p.query("next")))
 	}
-	return p.show(view.SignInPage(p.bare(), view.SignIn{Next: local(p.query("next"))}))
+	return p.renderOK(view.SignInPage(p.bare(), view.SignIn{Next: localPath(p.query("next"))}))
 }
 
 func signIn(p *page) error {
-	ctx, email, next := p.r.Context(), clean(p.field("email")), local(p.field("next"))
-	in, err := p.SignIn.Password(ctx, email, p.field("password"), p.from())
+	ctx, email, next := p.r.Context(), cleanText(p.field("email")), localPath(p.field("next"))
+	in, err := p.SignIn.Password(ctx, email, p.field("password"), p.origin())
 	if problem, ok := signInProblem(err); ok {
-		return p.again(view.SignInPage(p.bare(), view.SignIn{Email: email, Next: next, Problem: problem, RetryAt: retryAt(err)}))
+		return p.renderInvalid(view.SignInPage(p.bare(), view.SignIn{Email: email, Next: next, Problem: problem, RetryAt: retryAt(err)}))
 	}
 	if err != nil {
 		return err
@@ -54,14 +54,14 @@ func signIn(p *page) error {
 		p.session.Put(ctx, keyNext, next)
 		return p.redirect(view.PathSignInCode)
 	}
-	if err := p.bind(in.Administrator.ID); err != nil {
+	if err := p.startSession(in.Administrator.ID); err != nil {
 		return err
 	}
 	return p.redirect(next)
 }
 
-// bind makes the session the person's, under a new token.
-func (p *page) bind(administrator int64) error {
+// startSession signs the administrator in, under a new session token.
+func (p *page) startSession(administrator int64) error {
 	if err := p.session.RenewToken(p.r.Context()); err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (p *page) bind(administrator int64) error {
 	return nil
 }
 
-// signInProblem gives the sentence for a refused sign-in.
+// signInProblem returns the message of a refused sign-in.
 func signInProblem(err error) (string, bool) {
 	e, ok := asError(err)
 	if !ok || e.Code != domain.CodeUnauthorized && e.Code != domain.CodeRateLimited {
@@ -80,7 +80,7 @@ func signInProblem(err error) (string, bool) {
 	return e.Message, true
 }
 
-// retryAt is when a throttled person may try again, nil when they may at once.
+// retryAt returns when a throttled person may try again, or nil for at once.
 func retryAt(err error) *time.Time {
 	var wait *domain.Throttled
 	if !errors.As(err, &wait) {
@@ -89,14 +89,14 @@ func retryAt(err error) *time.Time {
 	return &wait.Until
 }
 
-// kindRecovery says that a recovery code is typed, not one of the app.
+// kindRecovery marks a form that asks for a recovery code.
 const kindRecovery = "recovery"
 
 func codeForm(p *page) error {
 	if p.session.GetInt64(p.r.Context(), keyPending) == 0 {
 		return p.redirect(view.PathSignIn)
 	}
-	return p.show(view.SecondFactorPage(p.bare(), view.SecondFactor{Recovery: p.query("kind") == kindRecovery}))
+	return p.renderOK(view.SecondFactorPage(p.bare(), view.SecondFactor{Recovery: p.query("kind") == kindRecovery}))
 }
 
 func enterCode(p *page) error {
@@ -105,17 +105,17 @@ func enterCode(p *page) error {
 	if administrator == 0 {
 		return p.redirect(view.PathSignIn)
 	}
-	_, err := p.SignIn.Code(ctx, administrator, p.field("code"), p.from())
+	_, err := p.SignIn.Code(ctx, administrator, p.field("code"), p.origin())
 	if problem, ok := signInProblem(err); ok {
-		return p.again(view.SecondFactorPage(p.bare(), view.SecondFactor{
+		return p.renderInvalid(view.SecondFactorPage(p.bare(), view.SecondFactor{
 			Problem: problem, RetryAt: retryAt(err), Recovery: p.field("kind") == kindRecovery,
 		}))
 	}
 	if err != nil {
 		return err
 	}
-	next := local(p.session.PopString(ctx, keyNext))
-	if err := p.bind(administrator); err != nil {
+	next := localPath(p.session.PopString(ctx, keyNext))
+	if err := p.startSession(administrator); err != nil {
 		return err
 	}
 	return p.redirect(next)
@@ -140,5 +140,5 @@ func setTheme(p *page) error {
 		cookie.Value, cookie.MaxAge = "", -1
 	}
 	http.SetCookie(p.w, cookie)
-	return p.redirect(local(p.field("back")))
+	return p.redirect(localPath(p.field("back")))
 }

@@ -14,118 +14,118 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-func (v *visitor) signIn(email, password string) reply {
+func (v *visitor) signIn(email, password string) response {
 	v.Helper()
 	return v.post(view.PathSignIn, "email", email, "password", password)
 }
 
 func TestFirstSignIn(t *testing.T) {
 	t.Parallel()
-	each(t, func(o office) {
-		v := o.visitor()
-		v.get(view.PathOverview).leads(view.PathSignIn)
-		link, err := url.Parse(o.company.SignInURL)
+	onEachEngine(t, func(f fixture) {
+		v := f.visitor()
+		v.get(view.PathOverview).wantRedirect(view.PathSignIn)
+		link, err := url.Parse(f.company.SignInURL)
 		if err != nil {
-			o.Fatal(err)
+			f.Fatal(err)
 		}
-		v.post(link.Path, "password", "short", "repeat", "short").is(http.StatusUnprocessableEntity).has("Must have at least 12 characters")
-		v.post(link.Path, "password", password, "repeat", "another").is(http.StatusUnprocessableEntity).has("This is not the same password.")
-		v.enterBy(o.company.SignInURL)
-		v.get(view.PathSignIn).leads(view.PathOverview)
-		o.visitor().get(link.Path).is(http.StatusNotFound).has("works once")
+		v.post(link.Path, "password", "short", "repeat", "short").wantStatus(http.StatusUnprocessableEntity).wantText("Use at least 12 characters")
+		v.post(link.Path, "password", password, "repeat", "another").wantStatus(http.StatusUnprocessableEntity).wantText("The passwords don't match.")
+		v.useLink(f.company.SignInURL)
+		v.get(view.PathSignIn).wantRedirect(view.PathOverview)
+		f.visitor().get(link.Path).wantStatus(http.StatusNotFound).wantText("works once")
 
-		v.post(view.PathSignOut).leads(view.PathSignedOut)
-		v.get(view.PathTokens + "?all=1").leads(view.PathSignIn + "?next=" + url.QueryEscape(view.PathTokens+"?all=1"))
-		v.post(view.PathSignIn, "email", "Anna@Baltic.example", "password", password, "next", view.PathTokens).leads(view.PathTokens)
+		v.post(view.PathSignOut).wantRedirect(view.PathSignedOut)
+		v.get(view.PathTokens + "?all=1").wantRedirect(view.PathSignIn + "?next=" + url.QueryEscape(view.PathTokens+"?all=1"))
+		v.post(view.PathSignIn, "email", "Anna@Baltic.example", "password", password, "next", view.PathTokens).wantRedirect(view.PathTokens)
 		v.post(view.PathSignOut)
-		v.post(view.PathSignIn, "email", admin, "password", password, "next", "//evil.example/x").leads(view.PathOverview)
+		v.post(view.PathSignIn, "email", admin, "password", password, "next", "//evil.example/x").wantRedirect(view.PathOverview)
 	})
 }
 
 func TestWrongPasswordTellsNothing(t *testing.T) {
 	t.Parallel()
-	each(t, func(o office) {
-		o.enter()
-		v := o.visitor()
-		known := v.signIn(admin, "a wrong password, plainly").is(http.StatusUnprocessableEntity).has(domain.ErrSignIn.Message)
-		unknown := v.signIn("nobody@baltic.example", "a wrong password, plainly").is(http.StatusUnprocessableEntity)
+	onEachEngine(t, func(f fixture) {
+		f.administrator()
+		v := f.visitor()
+		known := v.signIn(admin, "a wrong password, plainly").wantStatus(http.StatusUnprocessableEntity).wantText(domain.ErrSignIn.Message)
+		unknown := v.signIn("nobody@baltic.example", "a wrong password, plainly").wantStatus(http.StatusUnprocessableEntity)
 		if got := strings.ReplaceAll(unknown.raw, "nobody@baltic.example", admin); got != known.raw {
-			o.Errorf("known and unknown addresses are answered differently:\n%s\n%s", known.main(), unknown.main())
+			f.Errorf("known and unknown addresses are answered differently:\n%s\n%s", known.mainText(), unknown.mainText())
 		}
 		// The waits grow, so that even on a slow machine one of them is met.
 		const tries = 20
 		for n := 0; ; n++ {
-			r := v.signIn(admin, "a wrong password, plainly").is(http.StatusUnprocessableEntity)
+			r := v.signIn(admin, "a wrong password, plainly").wantStatus(http.StatusUnprocessableEntity)
 			if strings.Contains(r.text, "Too many attempts. You can try again") {
 				break
 			}
 			if n == tries {
-				o.Fatalf("%d wrong passwords in a row are taken", tries)
+				f.Fatalf("%d wrong passwords in a row are taken", tries)
 			}
 		}
-		v.get(view.PathOverview).leads(view.PathSignIn)
+		v.get(view.PathOverview).wantRedirect(view.PathSignIn)
 	})
 }
 
-// code is what an app shows for a secret, the given number of steps from now.
-func code(o office, secret string, steps int64) string {
-	o.Helper()
+// totpCode returns what an app shows for a secret, the given number of steps from now.
+func totpCode(f fixture, secret string, steps int64) string {
+	f.Helper()
 	key, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(secret)
 	if err != nil {
-		o.Fatal(err)
+		f.Fatal(err)
 	}
 	return domain.TOTPCode(key, domain.TOTPStep(time.Now())+steps)
 }
 
 func TestSecondFactor(t *testing.T) {
 	t.Parallel()
-	each(t, func(o office) {
-		v := o.enter()
-		v.post(view.PathSecondFactor, "current", "a wrong password, plainly").is(http.StatusUnprocessableEntity).has("The password is wrong.")
-		secret := v.post(view.PathSecondFactor, "current", password).is(http.StatusOK).secret()
-		v.post(view.PathSecondFactor, "code", "000000x").is(http.StatusUnprocessableEntity).has("The code is wrong", secret)
-		recovery := v.post(view.PathSecondFactor, "code", code(o, secret, -1)).is(http.StatusOK).find(`<li>([a-z2-7-]{19})</li>`)
+	onEachEngine(t, func(f fixture) {
+		v := f.administrator()
+		v.post(view.PathSecondFactor, "current", "a wrong password, plainly").wantStatus(http.StatusUnprocessableEntity).wantText("The password is wrong.")
+		secret := v.post(view.PathSecondFactor, "current", password).wantStatus(http.StatusOK).secret()
+		v.post(view.PathSecondFactor, "code", "000000x").wantStatus(http.StatusUnprocessableEntity).wantText("The code is wrong", secret)
+		recovery := v.post(view.PathSecondFactor, "code", totpCode(f, secret, -1)).wantStatus(http.StatusOK).find(`<li>([a-z2-7-]{19})</li>`)
 
-		other := o.visitor()
-		other.signIn(admin, password).leads(view.PathSignInCode).has("six digits")
-		other.get(view.PathOverview).leads(view.PathSignIn)
-		other.post(view.PathSignInCode, "code", "000000x").is(http.StatusUnprocessableEntity).has("The code is wrong")
-		other.post(view.PathSignInCode, "code", code(o, secret, 0)).leads(view.PathOverview)
+		other := f.visitor()
+		other.signIn(admin, password).wantRedirect(view.PathSignInCode).wantText("six-digit code")
+		other.get(view.PathOverview).wantRedirect(view.PathSignIn)
+		other.post(view.PathSignInCode, "code", "000000x").wantStatus(http.StatusUnprocessableEntity).wantText("The code is wrong")
+		other.post(view.PathSignInCode, "code", totpCode(f, secret, 0)).wantRedirect(view.PathOverview)
 
-		other = o.visitor()
-		other.signIn(admin, password).leads(view.PathSignInCode)
-		other.get(view.PathSignInCode + "?kind=recovery").is(http.StatusOK).has("recovery codes you kept")
-		other.post(view.PathSignInCode, "kind", "recovery", "code", "aaaa-aaaa-aaaa-aaaa").is(http.StatusUnprocessableEntity).has("recovery codes you kept")
-		other.post(view.PathSignInCode, "kind", "recovery", "code", recovery).leads(view.PathOverview)
-		other.get(view.PathMySignIn).is(http.StatusOK).has("9 recovery codes left", "Last changed", " since ")
+		other = f.visitor()
+		other.signIn(admin, password).wantRedirect(view.PathSignInCode)
+		other.get(view.PathSignInCode + "?kind=recovery").wantStatus(http.StatusOK).wantText("recovery codes")
+		other.post(view.PathSignInCode, "kind", "recovery", "code", "aaaa-aaaa-aaaa-aaaa").wantStatus(http.StatusUnprocessableEntity).wantText("recovery codes")
+		other.post(view.PathSignInCode, "kind", "recovery", "code", recovery).wantRedirect(view.PathOverview)
+		other.get(view.PathMySignIn).wantStatus(http.StatusOK).wantText("9 recovery codes left", "Last changed", " since ")
 
-		other.post(view.PathRecovery, "current", password).is(http.StatusOK).has("Keep these now").lacks(recovery)
-		other.post(view.PathSecondOff, "current", password).leads(view.PathMySignIn).has("The second factor is off.")
-		o.visitor().signIn(admin, password).leads(view.PathOverview)
+		other.post(view.PathRecovery, "current", password).wantStatus(http.StatusOK).wantText("Save these codes").wantNoText(recovery)
+		other.post(view.PathSecondOff, "current", password).wantRedirect(view.PathMySignIn).wantText("Two-step verification is off.")
+		f.visitor().signIn(admin, password).wantRedirect(view.PathOverview)
 	})
 }
 
 func TestSessionsEnd(t *testing.T) {
 	t.Parallel()
-	each(t, func(o office) {
-		here, there, third := o.enter(), o.visitor(), o.visitor()
-		there.signIn(admin, password).leads(view.PathOverview)
-		list := here.get(view.PathSessions).is(http.StatusOK).has("2 sessions", "this one")
-		here.post(list.find(`action="(`+view.PathSessions+`/\d+/end)"`)).leads(view.PathSessions).has("The session has ended.", "1 session")
-		there.get(view.PathOverview).leads(view.PathSignIn)
+	onEachEngine(t, func(f fixture) {
+		here, there, third := f.administrator(), f.visitor(), f.visitor()
+		there.signIn(admin, password).wantRedirect(view.PathOverview)
+		list := here.get(view.PathSessions).wantStatus(http.StatusOK).wantText("2 sessions", "this device")
+		here.post(list.find(`action="(`+view.PathSessions+`/\d+/end)"`)).wantRedirect(view.PathSessions).wantText("The session has ended.", "1 session")
+		there.get(view.PathOverview).wantRedirect(view.PathSignIn)
 
-		third.signIn(admin, password).leads(view.PathOverview)
-		here.get(view.PathEndOthers).is(http.StatusOK)
-		here.post(view.PathEndOthers).leads(view.PathSessions).has("1 session")
-		third.get(view.PathOverview).leads(view.PathSignIn)
+		third.signIn(admin, password).wantRedirect(view.PathOverview)
+		here.get(view.PathEndOthers).wantStatus(http.StatusOK)
+		here.post(view.PathEndOthers).wantRedirect(view.PathSessions).wantText("1 session")
+		third.get(view.PathOverview).wantRedirect(view.PathSignIn)
 
-		third.signIn(admin, password).leads(view.PathOverview)
+		third.signIn(admin, password).wantRedirect(view.PathOverview)
 		const changed = "other words that differ now"
-		here.post(view.PathPassword, "current", "not this one at all", "password", changed, "repeat", changed).is(http.StatusUnprocessableEntity).has("The password is wrong.")
-		here.post(view.PathPassword, "current", password, "password", changed, "repeat", changed).leads(view.PathMySignIn).has("Your password is changed.")
-		third.get(view.PathOverview).leads(view.PathSignIn)
-		third.signIn(admin, password).is(http.StatusUnprocessableEntity)
-		third.signIn(admin, changed).leads(view.PathOverview)
+		here.post(view.PathPassword, "current", "not this one at all", "password", changed, "repeat", changed).wantStatus(http.StatusUnprocessableEntity).wantText("The password is wrong.")
+		here.post(view.PathPassword, "current", password, "password", changed, "repeat", changed).wantRedirect(view.PathMySignIn).wantText("Password changed.")
+		third.get(view.PathOverview).wantRedirect(view.PathSignIn)
+		third.signIn(admin, password).wantStatus(http.StatusUnprocessableEntity)
+		third.signIn(admin, changed).wantRedirect(view.PathOverview)
 	})
 }
 
@@ -135,15 +135,15 @@ func TestCookies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := apptest.Start(t, apptest.Options{Config: func(c *app.Config) { c.PublicURL = address }})
-			o := office{T: t, program: p}
-			o.company = o.found("Baltic Freight", admin)
-			link, err := url.Parse(o.company.SignInURL)
+			f := fixture{T: t, program: p}
+			f.company = f.createCompany("Baltic Freight", admin)
+			link, err := url.Parse(f.company.SignInURL)
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := o.visitor()
-			r := v.post(link.Path, "password", password, "repeat", password).is(http.StatusSeeOther)
-			theme := v.post(view.PathTheme, "theme", "dark", "back", view.PathSignIn).is(http.StatusSeeOther)
+			v := f.visitor()
+			r := v.post(link.Path, "password", password, "repeat", password).wantStatus(http.StatusSeeOther)
+			theme := v.post(view.PathTheme, "theme", "dark", "back", view.PathSignIn).wantStatus(http.StatusSeeOther)
 			for _, cookie := range append((&http.Response{Header: r.header}).Cookies(), (&http.Response{Header: theme.header}).Cookies()...) {
 				if !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Domain != "" {
 					t.Errorf("loose cookie: %s", cookie)

@@ -9,15 +9,15 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-func (c *Cabinet) tokenPages(inside register) {
-	inside("GET "+view.PathTokens, tokens)
-	inside("GET "+view.PathTokenNew, tokenForm)
-	inside("POST "+view.PathTokenNew, createToken)
-	inside("GET "+view.PathTokens+"/{id}", token)
-	inside("GET "+view.PathTokens+"/{id}/rename", renameForm)
-	inside("POST "+view.PathTokens+"/{id}/rename", renameToken)
-	inside("GET "+view.PathTokens+"/{id}/revoke", confirmRevoke)
-	inside("POST "+view.PathTokens+"/{id}/revoke", revokeToken)
+func (c *Cabinet) tokenPages(private register) {
+	private("GET "+view.PathTokens, tokens)
+	private("GET "+view.PathTokenNew, tokenForm)
+	private("POST "+view.PathTokenNew, createToken)
+	private("GET "+view.PathTokens+"/{id}", token)
+	private("GET "+view.PathTokens+"/{id}/rename", renameForm)
+	private("POST "+view.PathTokens+"/{id}/rename", renameToken)
+	private("GET "+view.PathTokens+"/{id}/revoke", confirmRevoke)
+	private("POST "+view.PathTokens+"/{id}/revoke", revokeToken)
 }
 
 func (p *page) tokenView(t domain.Token) view.Token {
@@ -54,7 +54,7 @@ func tokens(p *page) error {
 		}
 		v.Tokens = append(v.Tokens, row)
 	}
-	return p.show(view.TokensPage(p.shell(), v))
+	return p.renderOK(view.TokensPage(p.shell(), v))
 }
 
 const (
@@ -67,7 +67,7 @@ func (p *page) tomorrow() string {
 }
 
 func tokenForm(p *page) error {
-	return p.show(view.TokenNewPage(p.shell(), view.TokenForm{Expiry: "365", MinDate: p.tomorrow()}))
+	return p.renderOK(view.TokenNewPage(p.shell(), view.TokenForm{Expiry: "365", MinDate: p.tomorrow()}))
 }
 
 func createToken(p *page) error {
@@ -79,21 +79,21 @@ func createToken(p *page) error {
 	if len(errs) == 0 {
 		made, secret, err := p.Tokens.Create(p.r.Context(), p.caller(), in)
 		if err == nil {
-			return p.show(view.TokenCreatedPage(p.shell(), view.TokenCreated{
+			return p.renderOK(view.TokenCreatedPage(p.shell(), view.TokenCreated{
 				Token: p.tokenView(made), Secret: secret,
 				Curl: "curl " + p.PublicURL() + "/api/v1/token -H 'Authorization: Bearer " + secret + "'",
 			}))
 		}
 		var ok bool
-		if errs, ok = invalid(err); !ok {
+		if errs, ok = formErrors(err); !ok {
 			return err
 		}
 	}
 	form.Errors = errs
-	return p.again(view.TokenNewPage(p.shell(), form))
+	return p.renderInvalid(view.TokenNewPage(p.shell(), form))
 }
 
-// newToken reads the form into what the use case takes.
+// newToken turns the form into the input of the use case.
 func (p *page) newToken(form view.TokenForm) (domain.NewToken, view.Errors) {
 	errs := view.Errors{}
 	in := domain.NewToken{CompanyID: p.identity.Company.ID, Name: form.Name}
@@ -101,7 +101,7 @@ func (p *page) newToken(form view.TokenForm) (domain.NewToken, view.Errors) {
 		in.Scopes = append(in.Scopes, domain.Scope(s))
 	}
 	if len(in.Scopes) == 0 {
-		errs["scopes"] = "Choose at least one: a token without a scope can only identify itself."
+		errs["scopes"] = "Choose at least one scope."
 	}
 	expires, err := p.expiry(form.Expiry, form.Date)
 	if err != nil {
@@ -117,7 +117,8 @@ func (p *page) newToken(form view.TokenForm) (domain.NewToken, view.Errors) {
 	return in, errs
 }
 
-// expiry reads a choice such as 90 days, or a date, whose whole day still counts.
+// expiry turns a choice such as 90 days, or a date, into a time. The token works
+// until the end of that date.
 func (p *page) expiry(choice, date string) (*time.Time, error) {
 	now := p.Now()
 	var at time.Time
@@ -143,8 +144,8 @@ func (p *page) expiry(choice, date string) (*time.Time, error) {
 	return &at, nil
 }
 
-// tokenInPath gives the company's token that the path names.
-func (p *page) tokenInPath() (domain.Token, error) {
+// tokenFromPath returns the company's token that the path names.
+func (p *page) tokenFromPath() (domain.Token, error) {
 	id, err := p.id()
 	if err != nil {
 		return domain.Token{}, err
@@ -153,51 +154,51 @@ func (p *page) tokenInPath() (domain.Token, error) {
 }
 
 func token(p *page) error {
-	t, err := p.tokenInPath()
+	t, err := p.tokenFromPath()
 	if err != nil {
 		return err
 	}
-	return p.show(view.TokenPage(p.shell(), p.tokenView(t)))
+	return p.renderOK(view.TokenPage(p.shell(), p.tokenView(t)))
 }
 
 func renameForm(p *page) error {
-	t, err := p.tokenInPath()
+	t, err := p.tokenFromPath()
 	if err != nil {
 		return err
 	}
-	return p.show(view.TokenRenamePage(p.shell(), view.TokenRename{Token: p.tokenView(t), Name: t.Name}))
+	return p.renderOK(view.TokenRenamePage(p.shell(), view.TokenRename{Token: p.tokenView(t), Name: t.Name}))
 }
 
 func renameToken(p *page) error {
-	t, err := p.tokenInPath()
+	t, err := p.tokenFromPath()
 	if err != nil {
 		return err
 	}
 	_, err = p.Tokens.Rename(p.r.Context(), p.caller(), t.ID, p.field("name"))
-	if errs, ok := invalid(err); ok {
-		return p.again(view.TokenRenamePage(p.shell(), view.TokenRename{Token: p.tokenView(t), Name: p.field("name"), Errors: errs}))
+	if errs, ok := formErrors(err); ok {
+		return p.renderInvalid(view.TokenRenamePage(p.shell(), view.TokenRename{Token: p.tokenView(t), Name: p.field("name"), Errors: errs}))
 	}
 	if err != nil {
 		return err
 	}
-	return p.done("The token is renamed.", view.PathToken(t.ID))
+	return p.redirectDone("Token renamed.", view.PathToken(t.ID))
 }
 
 func confirmRevoke(p *page) error {
-	t, err := p.tokenInPath()
+	t, err := p.tokenFromPath()
 	if err != nil {
 		return err
 	}
-	return p.show(view.ConfirmPage(p.shell(), view.TokenRevoke(p.clock(), p.tokenView(t))))
+	return p.renderOK(view.ConfirmPage(p.shell(), view.TokenRevoke(p.clock(), p.tokenView(t))))
 }
 
 func revokeToken(p *page) error {
-	t, err := p.tokenInPath()
+	t, err := p.tokenFromPath()
 	if err != nil {
 		return err
 	}
 	if _, err := p.Tokens.Revoke(p.r.Context(), p.caller(), t.ID); err != nil {
 		return err
 	}
-	return p.done("“"+t.Name+"” is revoked.", view.PathTokens)
+	return p.redirectDone("“"+t.Name+"” has been revoked.", view.PathTokens)
 }

@@ -9,23 +9,23 @@ import (
 
 func TestTokenFromCreationToRevocation(t *testing.T) {
 	t.Parallel()
-	each(t, func(o office) {
-		v := o.enter()
-		v.post(view.PathTokenNew, "name", "  ", "expiry", "date", "date", "2001-01-01", "allowed", "not an address").is(http.StatusUnprocessableEntity).
-			has("Choose at least one", "The date must lie in the future.", "not an address")
-		v.post(view.PathTokenNew, "name", "Payroll & HR", "expiry", "30").is(http.StatusUnprocessableEntity).has(`value="Payroll & HR"`, "Choose at least one")
+	onEachEngine(t, func(f fixture) {
+		v := f.administrator()
+		v.post(view.PathTokenNew, "name", "  ", "expiry", "date", "date", "2001-01-01", "allowed", "not an address").wantStatus(http.StatusUnprocessableEntity).
+			wantText("Choose at least one", "The date must lie in the future.", "not an address")
+		v.post(view.PathTokenNew, "name", "Payroll & HR", "expiry", "30").wantStatus(http.StatusUnprocessableEntity).wantText(`value="Payroll & HR"`, "Choose at least one")
 		path, secret := v.createToken("HR sync")
-		if got := o.call(secret, http.MethodGet, "/token", nil); got != http.StatusOK {
-			o.Fatalf("the token answers %d", got)
+		if got := f.callAPI(secret, http.MethodGet, "/token", nil); got != http.StatusOK {
+			f.Fatalf("the token answers %d", got)
 		}
-		v.get(path).is(http.StatusOK).has("HR sync", secret[len(secret)-4:]).lacks(secret)
-		v.post(path+"/rename", "name", "").is(http.StatusUnprocessableEntity)
-		v.post(path+"/rename", "name", "HR sync, production").leads(path).has("The token is renamed.", "HR sync, production")
-		v.get(path + "/revoke").is(http.StatusOK).has("HR sync, production")
-		v.post(path + "/revoke").leads(view.PathTokens).has("is revoked.")
-		if got := o.call(secret, http.MethodGet, "/token", nil); got != http.StatusUnauthorized {
-			o.Fatalf("the revoked token answers %d", got)
+		v.get(path).wantStatus(http.StatusOK).wantText("HR sync", secret[len(secret)-4:]).wantNoText(secret)
+		v.post(path+"/rename", "name", "").wantStatus(http.StatusUnprocessableEntity)
+		v.post(path+"/rename", "name", "HR sync, production").wantRedirect(path).wantText("Token renamed.", "HR sync, production")
+		v.get(path + "/revoke").wantStatus(http.StatusOK).wantText("HR sync, production")
+		v.post(path + "/revoke").wantRedirect(view.PathTokens).wantText("has been revoked.")
+		if got := f.callAPI(secret, http.MethodGet, "/token", nil); got != http.StatusUnauthorized {
+			f.Fatalf("the revoked token answers %d", got)
 		}
-		v.get(view.PathTokens+"?all=1").is(http.StatusOK).has("HR sync, production", "Revoked")
+		v.get(view.PathTokens+"?all=1").wantStatus(http.StatusOK).wantText("HR sync, production", "Revoked")
 	})
 }

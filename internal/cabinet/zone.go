@@ -2,7 +2,7 @@ package cabinet
 
 import "slices"
 
-// zones are what the settings offer: a city or two for every offset in use.
+// zones lists the time zones on offer: a city or two for every offset in use.
 var zones = []string{
 	"UTC", "Africa/Cairo", "Africa/Johannesburg", "Africa/Lagos", "Africa/Nairobi", "America/Anchorage", "America/Argentina/Buenos_Aires",
 	"America/Bogota", "America/Chicago", "America/Denver", "America/Halifax", "America/Los_Angeles", "America/Mexico_City",
@@ -16,7 +16,7 @@ var zones = []string{
 	"Europe/Vilnius", "Europe/Warsaw", "Europe/Zurich", "Pacific/Auckland", "Pacific/Honolulu",
 }
 
-// timeZones lists the zones, with the present one among them.
+// timeZones returns the zones on offer, including the current one.
 func timeZones(present string) []string {
 	if slices.Contains(zones, present) {
 		return zones

@@ -91,7 +91,7 @@ func (e Endpoint) Wants(k EventKind) bool { return slices.Contains(e.Events, k) 
 // CheckEvents refuses an empty or unknown subscription and folds repeats.
 func CheckEvents(kinds []EventKind) ([]EventKind, error) {
 	if len(kinds) == 0 {
-		return nil, errors.New("must name at least one event")
+		return nil, errors.New("choose at least one event")
 	}
 	var out []EventKind
 	for _, k := range kinds {

@@ -30,9 +30,9 @@ func CheckPassword(password, email string) error {
 	}
 	switch n := utf8.RuneCountInString(password); {
 	case n < MinPassword:
-		return fmt.Errorf("must have at least %d characters, got %d", MinPassword, n)
+		return fmt.Errorf("use at least %d characters", MinPassword)
 	case n > MaxPassword:
-		return fmt.Errorf("must have at most %d characters, got %d", MaxPassword, n)
+		return fmt.Errorf("use at most %d characters", MaxPassword)
 	}
 	folded, address := strings.ToLower(password), FoldEmail(email)
 	local, _, _ := strings.Cut(address, "@")

@@ -19,30 +19,29 @@ import (
 //go:embed testdata/axe.min.js
 var axe string
 
-var looks = []struct {
+var viewports = []struct {
 	width  int64
 	scheme string
 }{{1440, "light"}, {1440, "dark"}, {390, "light"}, {390, "dark"}}
 
-// furnish fills the company so that pages have something to show, and gives the
-// paths of all of them.
-func furnish(w *world, b *tab) []string {
+// fillCompany creates data for every page and returns the paths of all of them.
+func fillCompany(f *fixture, b *tab) []string {
 	token := b.createToken("HR sync with a name that is rather long, so that one sees where it is cut")
-	hook := newReceiver(w.T)
+	hook := newReceiver(f.T)
 	b.addWebhook(hook.URL + "/a/long/path/that/goes/on/and/on/until/it/is/cut/somewhere")
-	healthy := newReceiver(w.T)
+	healthy := newReceiver(f.T)
 	b.addWebhook(healthy.URL + "/hooks")
-	w.provision(token, 1)
+	f.provision(token, 1)
 	hook.answer(http.StatusBadGateway)
 	for n := 2; n < 40; n++ {
-		w.provision(token, n)
+		f.provision(token, n)
 	}
-	b.until("failing deliveries", `fetch('/cabinet/deliveries?state=retrying').then(r => r.text()).then(t => { window.cbSeen = t.includes('employee.joined') }), window.cbSeen === true`)
-	b.send("/cabinet/settings/administrators/invite", "email", "maximiliane.von-der-goltz@subsidiary.baltic-freight.example", "name", "Maximiliane Alexandra von der Goltz-Hohenstein")
-	b.send("/cabinet/deliveries/redeliver", "state", "failed")
-	b.send("/cabinet/webhooks/2/test")
+	b.waitFor("failing deliveries", `fetch('/cabinet/deliveries?state=retrying').then(r => r.text()).then(t => { window.cbSeen = t.includes('employee.joined') }), window.cbSeen === true`)
+	b.postForm("/cabinet/settings/administrators/invite", "email", "maximiliane.von-der-goltz@subsidiary.baltic-freight.example", "name", "Maximiliane Alexandra von der Goltz-Hohenstein")
+	b.postForm("/cabinet/deliveries/redeliver", "state", "failed")
+	b.postForm("/cabinet/webhooks/2/test")
 	b.open("/cabinet/deliveries?state=retrying")
-	detail := ask[string](b, `document.querySelector('a[href^="/cabinet/deliveries/0"]').getAttribute('href')`)
+	detail := evaluate[string](b, `document.querySelector('a[href^="/cabinet/deliveries/0"]').getAttribute('href')`)
 	return []string{
 		"/cabinet", "/cabinet/tokens", "/cabinet/tokens/new", "/cabinet/tokens/1", "/cabinet/tokens/1/rename", "/cabinet/tokens/1/revoke",
 		"/cabinet/webhooks", "/cabinet/webhooks/new", "/cabinet/webhooks/1", "/cabinet/webhooks/1/edit", "/cabinet/webhooks/1/rotate",
@@ -55,14 +54,14 @@ func furnish(w *world, b *tab) []string {
 	}
 }
 
-// send posts a form without leaving the page.
-func (b *tab) send(path string, pairs ...string) {
+// postForm posts a form without leaving the page.
+func (b *tab) postForm(path string, pairs ...string) {
 	b.Helper()
 	form := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		form.Set(pairs[i], pairs[i+1])
 	}
-	b.until("an answer of "+path, fmt.Sprintf(`(window.cbSent ??= {}, window.cbSent[%[1]q] ??= (fetch(%[1]q, {method: 'POST', body: new URLSearchParams(%[2]q)})
+	b.waitFor("an answer of "+path, fmt.Sprintf(`(window.cbSent ??= {}, window.cbSent[%[1]q] ??= (fetch(%[1]q, {method: 'POST', body: new URLSearchParams(%[2]q)})
 		.then(r => { window.cbSent[%[1]q] = r.ok ? 'done' : 'refused' }), 'sent'), window.cbSent[%[1]q] === 'done')`, path, form.Encode()))
 }
 
@@ -87,37 +86,37 @@ func (b *tab) violations() string {
 	return found
 }
 
-// TestNoPageHasAccessibilityViolations also holds that no page is wider than its
-// window. Pages are the same on every engine, so one is looked at.
+// TestNoPageHasAccessibilityViolations also checks that no page is wider than its
+// window. Pages are the same on every engine, so it runs on one.
 func TestNoPageHasAccessibilityViolations(t *testing.T) {
 	t.Parallel()
-	w := found(t, apptest.Start(t, options))
-	b := w.enter()
+	f := newFixture(t, apptest.Start(t, options))
+	b := f.administrator()
 	if b == nil {
 		return
 	}
-	stranger := newTab(t, w.program.URL)
+	stranger := newTab(t, f.program.URL)
 	for _, path := range openPages {
-		stranger.inspect(path)
+		stranger.checkPage(path)
 	}
-	for _, path := range furnish(w, b) {
-		b.inspect(path)
+	for _, path := range fillCompany(f, b) {
+		b.checkPage(path)
 	}
-	if away := b.strangers(); len(away) > 0 {
-		t.Errorf("pages asked other hosts: %v", away)
+	if away := b.foreignRequests(); len(away) > 0 {
+		t.Errorf("the pages requested other hosts: %v", away)
 	}
 }
 
-func (b *tab) inspect(path string) {
+func (b *tab) checkPage(path string) {
 	b.Helper()
-	for _, l := range looks {
-		b.look(l.width, l.scheme)
+	for _, l := range viewports {
+		b.emulate(l.width, l.scheme)
 		b.open(path)
-		if wide := ask[int](b, `document.documentElement.scrollWidth - window.innerWidth`); wide > 0 && path != "/docs" {
+		if wide := evaluate[int](b, `document.documentElement.scrollWidth - window.innerWidth`); wide > 0 && path != "/docs" {
 			b.Errorf("%s at %d: the page is %d pixels wider than the window", path, l.width, wide)
 		}
 		if path == "/docs" {
-			b.sees("Your first call")
+			b.waitForText("Your first call")
 			continue // the explorer is another project's page
 		}
 		if found := b.violations(); found != "" {
@@ -126,8 +125,8 @@ func (b *tab) inspect(path string) {
 	}
 }
 
-// TestScreenshots takes a picture of every page, into the folder that
-// SCREENSHOTS_DIR names; without it there is nothing to do.
+// TestScreenshots writes a screenshot of every page to SCREENSHOTS_DIR. Without
+// that variable it does nothing.
 func TestScreenshots(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("SCREENSHOTS_DIR")
@@ -137,24 +136,24 @@ func TestScreenshots(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w := found(t, apptest.Start(t, options))
-	b := w.enter()
+	f := newFixture(t, apptest.Start(t, options))
+	b := f.administrator()
 	if b == nil {
-		t.Fatal("pictures need Chromium")
+		t.Fatal("screenshots need Chromium")
 	}
 	for _, path := range []string{"/cabinet", "/cabinet/tokens", "/cabinet/webhooks", "/cabinet/deliveries", "/cabinet/audit"} {
-		b.picture(dir, "empty"+path, path)
+		b.screenshot(dir, "empty"+path, path)
 	}
-	for _, path := range furnish(w, b) {
-		b.picture(dir, strings.TrimPrefix(path, "/"), path)
+	for _, path := range fillCompany(f, b) {
+		b.screenshot(dir, strings.TrimPrefix(path, "/"), path)
 	}
-	stranger := newTab(t, w.program.URL)
+	stranger := newTab(t, f.program.URL)
 	for _, path := range openPages {
-		stranger.picture(dir, strings.TrimPrefix(path, "/"), path)
+		stranger.screenshot(dir, strings.TrimPrefix(path, "/"), path)
 	}
 }
 
-func (b *tab) picture(dir, name, path string) {
+func (b *tab) screenshot(dir, name, path string) {
 	b.Helper()
 	name = strings.Map(func(r rune) rune {
 		if strings.ContainsRune("/?=&.", r) {
@@ -162,11 +161,11 @@ func (b *tab) picture(dir, name, path string) {
 		}
 		return r
 	}, name)
-	for _, l := range looks {
-		b.look(l.width, l.scheme)
+	for _, l := range viewports {
+		b.emulate(l.width, l.scheme)
 		b.open(path)
 		if path == "/docs" {
-			b.sees("Your first call")
+			b.waitForText("Your first call")
 		}
 		png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 		if err != nil {

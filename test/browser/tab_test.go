@@ -26,7 +26,7 @@ type tab struct {
 	requests []string
 }
 
-// newTab opens a window on the program at base. Without Chromium it gives nil.
+// newTab opens a window on the program at base. It returns nil without Chromium.
 func newTab(t *testing.T, base string) *tab {
 	t.Helper()
 	if chromium == nil {
@@ -45,7 +45,7 @@ func newTab(t *testing.T, base string) *tab {
 	return b
 }
 
-// watch notes every address that the pages ask for.
+// watch records every address that the pages request.
 func (b *tab) watch() {
 	for e, err := range chromedp.Events(b.ctx, network.RequestWillBeSent) {
 		if err != nil {
@@ -57,8 +57,8 @@ func (b *tab) watch() {
 	}
 }
 
-// strangers are the addresses that led away from the program.
-func (b *tab) strangers() []string {
+// foreignRequests returns the requested addresses outside the program.
+func (b *tab) foreignRequests() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var out []string
@@ -75,28 +75,28 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
-		b.Fatalf("at %s: %v\n%s", b.where(), err, b.page())
+		b.Fatalf("at %s: %v\n%s", b.location(), err, b.pageText())
 	}
 }
 
-func (b *tab) where() string {
+func (b *tab) location() string {
 	at, _ := chromedp.Run(b.ctx, chromedp.Location())
 	return at
 }
 
-// page is the text of the page, for a failure's report.
-func (b *tab) page() string {
+// pageText returns the text of the page, for failure messages.
+func (b *tab) pageText() string {
 	text, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.body ? document.body.innerText.slice(0, 1500) : ""`))
 	return text
 }
 
-func ask[T any](b *tab, script string) T {
+func evaluate[T any](b *tab, script string) T {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 	out, err := chromedp.Run(ctx, chromedp.Evaluate[T](script))
 	if err != nil {
-		b.Fatalf("at %s: evaluate %q: %v", b.where(), script, err)
+		b.Fatalf("at %s: evaluate %q: %v", b.location(), script, err)
 	}
 	return out
 }
@@ -108,23 +108,23 @@ func (b *tab) fill(selector, value string) {
 	b.do(chromedp.SetValue(chromedp.CSS(selector), value))
 }
 
-// press clicks the first visible button or link with these words.
-func (b *tab) press(words string) {
+// click clicks the first visible button or link with these words.
+func (b *tab) click(words string) {
 	b.Helper()
 	const script = `(() => { const w = %WORDS%; const all = [...document.querySelectorAll('dialog[open] button, dialog[open] a, button, a, summary')];
 		const el = all.find(e => e.innerText.trim() === w && e.offsetParent !== null) || all.find(e => e.innerText.trim() === w);
 		if (!el) return false; el.click(); return true })()`
-	b.until("a button “"+words+"”", strings.ReplaceAll(script, "%WORDS%", quote(words)))
+	b.waitFor("a button “"+words+"”", strings.ReplaceAll(script, "%WORDS%", quote(words)))
 }
 
-// sees waits until the page shows the text.
-func (b *tab) sees(text string) {
+// waitForText waits until the page shows the text.
+func (b *tab) waitForText(text string) {
 	b.Helper()
-	b.until("the text “"+text+"”", `document.body !== null && document.body.innerText.includes(`+quote(text)+`)`)
+	b.waitFor("the text “"+text+"”", `document.body !== null && document.body.innerText.includes(`+quote(text)+`)`)
 }
 
-// until waits until the script is true.
-func (b *tab) until(what, script string) {
+// waitFor waits until the script returns true.
+func (b *tab) waitFor(what, script string) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
@@ -137,7 +137,7 @@ func (b *tab) until(what, script string) {
 		}
 		select {
 		case <-ctx.Done():
-			b.Fatalf("at %s: waited in vain for %s\n%s", b.where(), what, b.page())
+			b.Fatalf("at %s: timed out waiting for %s\n%s", b.location(), what, b.pageText())
 		case <-tick.C:
 		}
 	}
@@ -145,8 +145,8 @@ func (b *tab) until(what, script string) {
 
 func quote(s string) string { return "`" + strings.ReplaceAll(s, "`", "\\`") + "`" }
 
-// look sets the window's width and the colour scheme.
-func (b *tab) look(width int64, scheme string) {
+// emulate sets the window's width and the colour scheme.
+func (b *tab) emulate(width int64, scheme string) {
 	b.Helper()
 	b.do(chromedp.EmulateViewport(width, 900), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// AuditEntry is one change. Who and Record are already free of erased people.
+// AuditEntry is one change. Its labels do not name erased people.
 type AuditEntry struct {
 	ID         int64
 	At         time.Time
@@ -41,13 +41,13 @@ type AuditList struct {
 }
 
 var actorKinds = []Option{
-	{"", "Anyone"}, {"person", "People"}, {"token", "Tokens"}, {"operator", "Operator"},
-	{"platform", "Platform"}, {"system", "System"},
+	{"", "Anyone"}, {"person", "People"}, {"token", "Tokens"}, {"operator", "Platform operator"},
+	{"platform", "Learning platform"}, {"system", "Automatic"},
 }
 
 func (f AuditFilter) active() bool { return f.narrowed() || f.Search != "" }
 
-// narrowed says whether anything but a search is asked for.
+// narrowed reports whether the filter holds anything but a search.
 func (f AuditFilter) narrowed() bool { return f.ActorKind+f.Action+f.From+f.To != "" }
 
 func (f AuditFilter) exportPath() string {
@@ -56,7 +56,7 @@ func (f AuditFilter) exportPath() string {
 
 func (l AuditList) total() string {
 	if l.More {
-		return "More than " + count(l.Total) + " entries"
+		return "More than " + formatCount(l.Total) + " entries"
 	}
 	return plural(l.Total, "entry", "entries")
 }
@@ -70,17 +70,19 @@ func actionWords(action string) string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-func actorWord(kind string) string {
-	switch kind {
+// actorLabel names who made the change, as a person would: a token by its name,
+// the operator and the service itself by what they are.
+func (e AuditEntry) actorLabel() string {
+	switch e.ActorKind {
 	case "token":
-		return "token"
+		return "Token " + e.Actor
 	case "operator":
-		return "operator"
+		return "Platform operator"
 	case "platform":
-		return "platform"
+		return "Learning platform"
 	case "system":
-		return "system"
+		return "Automatic"
 	default:
-		return ""
+		return e.Actor
 	}
 }

@@ -72,5 +72,5 @@ func bars(buckets []Bucket, width, height float64) []bar {
 func short(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }
 
 func outcome(delivered, failed int64) string {
-	return count(delivered) + " delivered, " + count(failed) + " failed"
+	return formatCount(delivered) + " delivered, " + formatCount(failed) + " failed"
 }

@@ -25,8 +25,8 @@ func (c Clock) Exact(t time.Time) string { return t.In(c.zone()).Format(minuteLa
 // Day writes the day of a time as the company reads it.
 func (c Clock) Day(t time.Time) string { return t.In(c.zone()).Format(dayLayout) }
 
-// Both writes a time in the company's zone and in UTC.
-func (c Clock) Both(t time.Time) string {
+// ExactWithUTC writes a time in the company's zone and in UTC.
+func (c Clock) ExactWithUTC(t time.Time) string {
 	utc := t.UTC().Format(secondLayout) + " UTC"
 	if zone := c.zone(); zone.String() != "UTC" {
 		return t.In(zone).Format(secondLayout) + " " + zone.String() + "\n" + utc

@@ -89,7 +89,7 @@ var deliveryStates = []Option{
 
 func (f DeliveryFilter) active() bool { return f.narrowed() || f.Search != "" }
 
-// narrowed says whether anything but a search is asked for.
+// narrowed reports whether the filter holds anything but a search.
 func (f DeliveryFilter) narrowed() bool { return f.Endpoint+f.Event+f.State+f.From+f.To != "" }
 
 func (s DeliveryState) tone() Tone {
@@ -122,10 +122,10 @@ func (s DeliveryState) word() string {
 	}
 }
 
-// total tells how many deliveries there are, as exactly as is known.
+// total says how many deliveries there are, as exactly as is known.
 func (l DeliveryList) total() string {
 	if l.More {
-		return "More than " + count(l.Total) + " deliveries"
+		return "More than " + formatCount(l.Total) + " deliveries"
 	}
 	return plural(l.Total, "delivery", "deliveries")
 }

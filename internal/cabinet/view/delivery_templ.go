@@ -97,17 +97,17 @@ func DeliveriesPage(s Shell, v DeliveryList) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else if v.Filter.active() {
-				templ_7745c5c3_Err = emptyState(empty{"Nothing matches", "No delivery of the last 30 days fits this filter.", Link{"Clear the filter", PathDeliveries}}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = emptyState(empty{"Nothing matches", "No delivery from the last 30 days matches this filter.", Link{"Clear the filter", PathDeliveries}}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else if len(v.Endpoints) == 0 {
-				templ_7745c5c3_Err = emptyState(empty{"No deliveries yet", "Add a webhook first: events are sent to it as they happen.", Link{"Add webhook", PathWebhookNew}}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = emptyState(empty{"No deliveries yet", "Add a webhook first. Events are sent to it as they happen.", Link{"Add webhook", PathWebhookNew}}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = emptyState(empty{"No deliveries yet", "Nothing has happened since your webhook was added. A test event shows that it works.", Link{"Open webhooks", PathWebhooks}}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = emptyState(empty{"No deliveries yet", "Nothing has happened since you added your webhook. Send a test event to check that it works.", Link{"Open webhooks", PathWebhooks}}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -231,7 +231,7 @@ func deliveryFilter(v DeliveryList) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, inPlace("#list"))
+		templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, swapPart("#list"))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -403,7 +403,7 @@ func deliveryTable(c Clock, list []Delivery, inLog bool) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if inLog {
-				templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, inDrawer(PathDelivery(d.ID)))
+				templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, openInDrawer(PathDelivery(d.ID)))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -459,9 +459,9 @@ func deliveryTable(c Clock, list []Delivery, inLog bool) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var18 string
-				templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(target(d.EndpointURL))
+				templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(shortURL(d.EndpointURL))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `delivery.templ`, Line: 112, Col: 97}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `delivery.templ`, Line: 112, Col: 99}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
 				if templ_7745c5c3_Err != nil {
@@ -477,9 +477,9 @@ func deliveryTable(c Clock, list []Delivery, inLog bool) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var19 string
-			templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(number(int64(d.Attempts)))
+			templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(formatInt(int64(d.Attempts)))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `delivery.templ`, Line: 114, Col: 71}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `delivery.templ`, Line: 114, Col: 74}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var19))
 			if templ_7745c5c3_Err != nil {
@@ -489,7 +489,7 @@ func deliveryTable(c Clock, list []Delivery, inLog bool) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = when(c, d.CreatedAt).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = relativeTime(c, d.CreatedAt).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -497,7 +497,7 @@ func deliveryTable(c Clock, list []Delivery, inLog bool) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = whenOr(c, d.NextAttempt, "–").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = relativeTimeOr(c, d.NextAttempt, "–").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

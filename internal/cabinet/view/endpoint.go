@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// EndpointState says how an endpoint fares.
+// EndpointState is the health of an endpoint.
 type EndpointState string
 
 // The states of an endpoint.
@@ -73,7 +73,7 @@ type Snippet struct {
 	Code  string
 }
 
-// TestOutcome tells what came of a test event.
+// TestOutcome is the result of a test event.
 type TestOutcome struct {
 	OK         bool
 	StatusCode int // 0: no answer
@@ -84,7 +84,7 @@ type TestOutcome struct {
 	DeliveryID string
 }
 
-// URLCheck tells at once whether an address may be a target.
+// URLCheck says whether events can be sent to an address.
 type URLCheck struct {
 	OK      bool
 	Message string
@@ -108,7 +108,7 @@ func (f EndpointForm) head() Head {
 	if f.ID == 0 {
 		return Head{
 			Section: SectionWebhooks, Title: "Add webhook", Crumbs: []Link{{"Webhooks", PathWebhooks}},
-			Sentence: "A signing secret is made for it. You can send a test event right afterwards.",
+			Sentence: "A signing secret is created with it. You can send a test event right away.",
 		}
 	}
 	return Head{Section: SectionWebhooks, Title: "Edit webhook", Crumbs: endpointCrumbs(Endpoint{ID: f.ID, URL: f.URL})}
@@ -183,9 +183,9 @@ func (e Endpoint) orderedEvents() []string {
 func (e Endpoint) whyDisabled() string {
 	switch e.DisabledReason {
 	case "gone":
-		return "Your system answered 410 Gone, which means that it wants nothing more."
+		return "Your system answered 410 Gone, which means that it no longer wants events."
 	case "failing":
-		return "For five days every attempt failed."
+		return "Every attempt failed for five days."
 	default:
 		return "An administrator disabled it."
 	}
@@ -193,9 +193,9 @@ func (e Endpoint) whyDisabled() string {
 
 // EndpointRemove asks before a webhook is removed.
 func EndpointRemove(e Endpoint) Confirm {
-	effects := []string{"Nothing more is sent to " + e.URL + ". Its deliveries stay in the log for 30 days."}
+	effects := []string{"Nothing more will be sent to " + e.URL + ". Its deliveries stay in the log for 30 days."}
 	if waiting := e.Day.Retrying + e.Day.Held; waiting > 0 {
-		effects = append(effects, plural(waiting, "delivery that waits is", "deliveries that wait are")+" dropped.")
+		effects = append(effects, plural(waiting, "waiting delivery", "waiting deliveries")+" will be dropped.")
 	}
 	return Confirm{
 		Section: SectionWebhooks, Crumbs: endpointCrumbs(e),
@@ -224,7 +224,7 @@ func EndpointDisable(e Endpoint) Confirm {
 		Section: SectionWebhooks, Crumbs: endpointCrumbs(e),
 		Title: "Disable this webhook?",
 		Effects: []string{
-			"Events for " + e.URL + " are held instead of sent. You can redeliver them once you enable it again; they are kept for 30 days.",
+			"Events for " + e.URL + " will be held instead of sent. They are kept for 30 days, and you can redeliver them once the webhook is enabled again.",
 		},
 		Action: PathWebhook(e.ID, "disable"), Verb: "Disable webhook", Cancel: PathWebhook(e.ID),
 	}
@@ -236,17 +236,17 @@ func EndpointEnable(e Endpoint, refused string) Confirm {
 	v := Confirm{
 		Section: SectionWebhooks, Crumbs: endpointCrumbs(e),
 		Title:   "Enable this webhook?",
-		Effects: []string{"A test event is sent to " + e.URL + " first. It is enabled when your system accepts it."},
+		Effects: []string{"We will send a test event to " + e.URL + " first. The webhook is enabled if your system accepts it."},
 		Action:  PathWebhook(e.ID, "enable"), Verb: "Test and enable", Cancel: PathWebhook(e.ID),
 	}
 	if refused != "" {
-		v.Title, v.Verb = "Enable it all the same?", "Enable without a test"
-		v.Effects = []string{refused, "Events that your system does not accept are tried again, and fail in the end."}
+		v.Title, v.Verb = "Enable it anyway?", "Enable without a test"
+		v.Effects = []string{refused, "Events that your system does not accept will be retried and will fail in the end."}
 		v.Hidden = []Option{{"force", "1"}}
 	}
 	return v
 }
 
 func endpointCrumbs(e Endpoint) []Link {
-	return []Link{{"Webhooks", PathWebhooks}, {target(e.URL), PathWebhook(e.ID)}}
+	return []Link{{"Webhooks", PathWebhooks}, {shortURL(e.URL), PathWebhook(e.ID)}}
 }

@@ -13,38 +13,38 @@ type Failure struct {
 	Title     string
 	Sentence  string
 	RequestID string
-	Act       Link
+	Action    Link
 }
 
-// NotFound is the page of an address that leads nowhere.
+// NotFound is shown for an address without a page.
 func NotFound() Failure {
 	return Failure{
 		Title:    "There is no such page",
-		Sentence: "The address is mistyped, or what it showed is gone.",
-		Act:      Link{"Go to the overview", PathOverview},
+		Sentence: "The address may be mistyped, or the page may have been removed.",
+		Action:   Link{"Go to the overview", PathOverview},
 	}
 }
 
-// Forbidden is the page of something that is not this person's to see.
+// Forbidden is shown for a page that this person has no access to.
 func Forbidden() Failure {
 	return Failure{
-		Title:    "This is not yours to see",
-		Sentence: "It belongs to another company, or your access has changed. Switch the company, or ask another administrator.",
-		Act:      Link{"Go to the overview", PathOverview},
+		Title:    "You don't have access to this page",
+		Sentence: "It belongs to another company, or your access has changed. Switch to the other company or ask another administrator.",
+		Action:   Link{"Go to the overview", PathOverview},
 	}
 }
 
-// Broken is the page of our own failure. The request id finds it in the log.
+// Broken is shown for an internal error. The log holds its request id.
 func Broken(requestID string) Failure {
 	return Failure{
 		Title:     "Something went wrong on our side",
-		Sentence:  "Nothing you entered is to blame. Try again in a moment. If it stays, tell the operator this request id.",
+		Sentence:  "It was not caused by anything you entered. Try again in a moment. If it happens again, send this request id to the platform operator.",
 		RequestID: requestID,
-		Act:       Link{"Go to the overview", PathOverview},
+		Action:    Link{"Go to the overview", PathOverview},
 	}
 }
 
-// FailurePage stands outside the shell: it must work when nothing else does.
+// FailurePage has no navigation, so that it works when nothing else does.
 func FailurePage(b Bare, v Failure) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -127,9 +127,9 @@ func FailurePage(b Bare, v Failure) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var5 templ.SafeURL
-			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinURLErrs(v.Act.Path)
+			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinURLErrs(v.Action.Path)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `failure.templ`, Line: 49, Col: 49}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `failure.templ`, Line: 49, Col: 52}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 			if templ_7745c5c3_Err != nil {
@@ -140,9 +140,9 @@ func FailurePage(b Bare, v Failure) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var6 string
-			templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(v.Act.Text)
+			templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(v.Action.Text)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `failure.templ`, Line: 49, Col: 64}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `failure.templ`, Line: 49, Col: 70}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 			if templ_7745c5c3_Err != nil {

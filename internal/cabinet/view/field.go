@@ -26,8 +26,8 @@ func (f Field) kind() string {
 	return f.Type
 }
 
-// described names the elements that explain the control, for a screen reader.
-func described(id, help, problem string) templ.Attributes {
+// describedBy returns the ARIA attributes that link a control to its help and error.
+func describedBy(id, help, problem string) templ.Attributes {
 	ids := ""
 	if problem != "" {
 		ids = id + "-error"
@@ -48,32 +48,33 @@ func described(id, help, problem string) templ.Attributes {
 	return attrs
 }
 
-// Link attributes that htmx turns into smooth acts. Without it they are links.
+// The following attributes make htmx load a link into the current page. Without
+// scripts they are ordinary links.
 
-// inDialog opens the confirm page behind a link in a dialog.
-func inDialog(path string) templ.Attributes {
+// openInDialog opens the confirm page behind a link in a dialog.
+func openInDialog(path string) templ.Attributes {
 	return templ.Attributes{
 		"hx-get": path, "hx-select": "#confirm", "hx-target": "#dialog", "hx-swap": "innerHTML",
 	}
 }
 
-// inDrawer opens the page behind a link beside the list it is in.
-func inDrawer(path string) templ.Attributes {
+// openInDrawer opens the page behind a link in a drawer next to its list.
+func openInDrawer(path string) templ.Attributes {
 	return templ.Attributes{
 		"hx-get": path, "hx-select": "#detail", "hx-target": "#drawer-body", "hx-swap": "innerHTML",
 	}
 }
 
-// inPlace swaps one part of the page for the same part of the answer.
-func inPlace(part string) templ.Attributes {
+// swapPart swaps one part of the page for the same part of the response.
+func swapPart(part string) templ.Attributes {
 	return templ.Attributes{
 		"hx-select": part, "hx-target": part, "hx-swap": "outerHTML",
 	}
 }
 
-// inList does so for a list, whose filter and page stay in the address.
-func inList(path, part string) templ.Attributes {
-	attrs := inPlace(part)
+// swapList swaps a list and pushes its address.
+func swapList(path, part string) templ.Attributes {
+	attrs := swapPart(part)
 	attrs["hx-get"], attrs["hx-push-url"] = path, "true"
 	return attrs
 }

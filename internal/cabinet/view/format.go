@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// count writes a number with its thousands apart.
-func count(n int64) string {
+// formatCount writes a number with thousands separators.
+func formatCount(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	sign := ""
 	if n < 0 {
@@ -26,11 +26,11 @@ func plural(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return count(n) + " " + many
+	return formatCount(n) + " " + many
 }
 
-// took writes a duration in the unit that reads best.
-func took(d time.Duration) string {
+// formatDuration writes a duration in the unit that reads best.
+func formatDuration(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
 		return "under 1 ms"
@@ -43,16 +43,16 @@ func took(d time.Duration) string {
 	}
 }
 
-// size writes a number of bytes.
-func size(n int) string {
+// formatSize writes a number of bytes.
+func formatSize(n int) string {
 	if n < 1024 {
 		return plural(int64(n), "byte", "bytes")
 	}
 	return strconv.FormatFloat(float64(n)/1024, 'f', 1, 64) + " KB"
 }
 
-// percent writes a share of a whole; a part is never shown as nothing or all.
-func percent(part, whole int64) string {
+// formatPercent writes a share of a whole. A part is never rounded to 0 % or 100 %.
+func formatPercent(part, whole int64) string {
 	if whole == 0 {
 		return "–"
 	}
@@ -63,8 +63,8 @@ func percent(part, whole int64) string {
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", share), ".0") + "%"
 }
 
-// target shortens an address to what tells endpoints apart: host and path.
-func target(address string) string {
+// shortURL shortens an address to its host and path.
+func shortURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return address
@@ -72,8 +72,8 @@ func target(address string) string {
 	return u.Host + strings.TrimSuffix(u.EscapedPath(), "/")
 }
 
-// join writes a list as a sentence does: a, b and c.
-func join(words []string) string {
+// joinWords writes a list as a sentence does: a, b and c.
+func joinWords(words []string) string {
 	switch n := len(words); n {
 	case 0:
 		return ""
@@ -84,4 +84,4 @@ func join(words []string) string {
 	}
 }
 
-func lines(words []string) string { return strings.Join(words, "\n") }
+func joinLines(words []string) string { return strings.Join(words, "\n") }

@@ -10,8 +10,8 @@ import (
 	"github.com/a-h/templ"
 )
 
-// piece is a run of JSON text of one kind.
-type piece struct {
+// segment is a run of JSON text of one kind.
+type segment struct {
 	class string
 	text  string
 }
@@ -25,12 +25,12 @@ func pretty(body string) (string, bool) {
 	return out.String(), true
 }
 
-// coloured writes indented JSON. It is not a template, because within pre every
-// space counts.
-func coloured(text string) templ.Component {
+// highlight writes indented JSON with colours. It is not a template, because every
+// space counts within pre.
+func highlight(text string) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		var out strings.Builder
-		for _, p := range pieces(text) {
+		for _, p := range segments(text) {
 			if p.class == "" {
 				out.WriteString(templ.EscapeString(p.text))
 				continue
@@ -42,14 +42,14 @@ func coloured(text string) templ.Component {
 	})
 }
 
-// pieces cuts indented JSON into keys, values and the rest, to be coloured.
-// What it is given was produced by pretty, so strings are sound.
-func pieces(text string) []piece {
-	var out []piece
+// segments cuts indented JSON into keys, values and the rest, to be highlight.
+// Its input comes from pretty, so strings are well formed.
+func segments(text string) []segment {
+	var out []segment
 	rest := 0
 	flush := func(to int) {
 		if to > rest {
-			out = append(out, piece{text: text[rest:to]})
+			out = append(out, segment{text: text[rest:to]})
 		}
 	}
 	for i := 0; i < len(text); {
@@ -70,7 +70,7 @@ func pieces(text string) []piece {
 			continue
 		}
 		flush(i)
-		out = append(out, piece{class: class, text: text[i:end]})
+		out = append(out, segment{class: class, text: text[i:end]})
 		i, rest = end, end
 	}
 	flush(len(text))

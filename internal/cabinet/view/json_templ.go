@@ -8,7 +8,7 @@ package view
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// jsonBlock shows a body, indented and coloured when it is JSON. What is copied
+// jsonBlock shows a body, indented and highlight when it is JSON. What is copied
 // is what is seen.
 func jsonBlock(label, body string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -49,7 +49,7 @@ func jsonBlock(label, body string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = coloured(text).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = highlight(text).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

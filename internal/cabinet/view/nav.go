@@ -12,8 +12,8 @@ type group struct {
 	entries []entry
 }
 
-// groups lists what the navigation shows: a section that does not work yet is
-// not there.
+// groups returns the entries of the navigation, without sections that do not
+// work yet.
 func (s Sections) groups() []group {
 	company := group{entries: []entry{{SectionOverview, "Overview", PathOverview}}}
 	for _, part := range []struct {

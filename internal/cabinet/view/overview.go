@@ -2,7 +2,7 @@ package view
 
 import "time"
 
-// Overview is the first page: what is left to set up, and how deliveries fare.
+// Overview is the first page: what is left to set up and the state of deliveries.
 type Overview struct {
 	Steps     []Step // empty once the company has put the list away or is done
 	Endpoints []Endpoint
@@ -39,25 +39,25 @@ type Health struct {
 
 // words says what became of the deliveries, leaving out what there is none of.
 func (h Health) words() string {
-	out := count(h.Delivered) + " delivered"
+	out := formatCount(h.Delivered) + " delivered"
 	for _, part := range []struct {
 		n    int64
 		word string
 	}{{h.Retrying, "retrying"}, {h.Failed, "failed"}, {h.Held, "held"}} {
 		if part.n > 0 {
-			out += ", " + count(part.n) + " " + part.word
+			out += ", " + formatCount(part.n) + " " + part.word
 		}
 	}
 	return out
 }
 
-type stepWords struct{ title, sentence, act string }
+type stepWords struct{ title, sentence, button string }
 
 var steps = map[StepKind]stepWords{
-	StepToken:   {"Create a token", "Your system signs in to the API with it.", "Create a token"},
-	StepCall:    {"Make the first call", "Ask the API who you are. The page of a new token shows a command to paste.", "Open the API docs"},
-	StepWebhook: {"Add a webhook", "Be told when people join, finish or fall behind, instead of asking.", "Add a webhook"},
-	StepEvent:   {"Receive a test event", "Send one from the page of the webhook and see what your system answered.", "Send a test event"},
+	StepToken:   {"Create a token", "Your system connects to the API with it.", "Create a token"},
+	StepCall:    {"Make the first call", "Look up your company through the API. A new token comes with a command to paste.", "Open the API docs"},
+	StepWebhook: {"Add a webhook", "Get notified when people join, finish or fall behind.", "Add a webhook"},
+	StepEvent:   {"Receive a test event", "Send one from the webhook's page and see how your system answers.", "Send a test event"},
 }
 
 func doneSteps(list []Step) (done int64) {

@@ -215,7 +215,7 @@ func TestCellsAreLabelled(t *testing.T) {
 	t.Parallel()
 	everyPage(t, func(t *testing.T, d document) {
 		for _, n := range d.all("td") {
-			if attr(n, "data-label") == "" && !strings.Contains(attr(n, "class"), "row-acts") {
+			if attr(n, "data-label") == "" && !strings.Contains(attr(n, "class"), "row-actions") {
 				t.Errorf("a cell without label: %q", strings.TrimSpace(words(n)))
 			}
 		}

@@ -40,33 +40,33 @@ const (
 	PathEndOthers      = "/cabinet/settings/sessions/end-others"
 )
 
-// PathEnter is where a one-time link leads.
-func PathEnter(secret string) string { return "/cabinet/enter/" + url.PathEscape(secret) }
+// PathSignInLink is the address of a one-time link.
+func PathSignInLink(secret string) string { return "/cabinet/enter/" + url.PathEscape(secret) }
 
-// PathToken is a token's page, or with a verb (rename, revoke) an act on it.
-func PathToken(id int64, verb ...string) string { return under(PathTokens, number(id), verb) }
+// PathToken is a token's page, or with a verb (rename, revoke) an action on it.
+func PathToken(id int64, verb ...string) string { return itemPath(PathTokens, formatInt(id), verb) }
 
 // PathWebhook is an endpoint's page, or with a verb (edit, remove, rotate,
-// enable, disable, test, secret) an act on it.
-func PathWebhook(id int64, verb ...string) string { return under(PathWebhooks, number(id), verb) }
+// enable, disable, test, secret) an action on it.
+func PathWebhook(id int64, verb ...string) string { return itemPath(PathWebhooks, formatInt(id), verb) }
 
-// PathDelivery is a delivery's page, or with the verb redeliver the act.
-func PathDelivery(id string, verb ...string) string { return under(PathDeliveries, id, verb) }
+// PathDelivery is a delivery's page, or with the verb redeliver the action.
+func PathDelivery(id string, verb ...string) string { return itemPath(PathDeliveries, id, verb) }
 
 // PathRedelivery is the progress of a redelivery of many.
-func PathRedelivery(id int64) string { return under(PathRedeliver, number(id), nil) }
+func PathRedelivery(id int64) string { return itemPath(PathRedeliver, formatInt(id), nil) }
 
-// PathAdministrator is an act (remove, link) on an administrator.
+// PathAdministrator is an action (remove, link) on an administrator.
 func PathAdministrator(id int64, verb string) string {
-	return under(PathAdministrators, number(id), []string{verb})
+	return itemPath(PathAdministrators, formatInt(id), []string{verb})
 }
 
-// PathSession is an act (end) on a session.
+// PathSession is an action (end) on a session.
 func PathSession(id int64, verb string) string {
-	return under(PathSessions, number(id), []string{verb})
+	return itemPath(PathSessions, formatInt(id), []string{verb})
 }
 
-func under(base, id string, verbs []string) string {
+func itemPath(base, id string, verbs []string) string {
 	path := base + "/" + url.PathEscape(id)
 	for _, verb := range verbs {
 		path += "/" + verb
@@ -74,7 +74,7 @@ func under(base, id string, verbs []string) string {
 	return path
 }
 
-func number(id int64) string { return strconv.FormatInt(id, 10) }
+func formatInt(id int64) string { return strconv.FormatInt(id, 10) }
 
 // withQuery adds the given pairs to a path, leaving out the empty ones.
 func withQuery(path string, pairs ...string) string {

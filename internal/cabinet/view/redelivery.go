@@ -45,7 +45,7 @@ func (r Redelivery) scope(c Clock) string {
 	}
 	switch {
 	case r.EndpointURL != "":
-		words += " to " + target(r.EndpointURL)
+		words += " to " + shortURL(r.EndpointURL)
 	case r.Endpoint != "":
 		words += " to a webhook that was removed"
 	}

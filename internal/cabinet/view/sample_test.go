@@ -83,11 +83,11 @@ func signInSamples() []sample {
 		})},
 		{"sign-in-code", view.SecondFactorPage(bare(), view.SecondFactor{})},
 		{"sign-in-recovery", view.SecondFactorPage(bare(), view.SecondFactor{Recovery: true, Problem: "This code is not right, or was used before."})},
-		{"enter", view.EnterPage(bare(), view.Enter{
-			Email: "anna@baltic-freight.example", Company: "Baltic Freight", New: true, Action: view.PathEnter("s3cret"),
+		{"enter", view.SetPasswordPage(bare(), view.SetPassword{
+			Email: "anna@baltic-freight.example", Company: "Baltic Freight", New: true, Action: view.PathSignInLink("s3cret"),
 			Errors: view.Errors{"password": "Use at least 12 characters."},
 		})},
-		{"enter-expired", view.EnterPage(bare(), view.Enter{Expired: true})},
+		{"enter-expired", view.SetPasswordPage(bare(), view.SetPassword{Expired: true})},
 		{"signed-out", view.SignedOutPage(bare())},
 		{"companies", view.CompaniesPage(bare(), several)},
 	}

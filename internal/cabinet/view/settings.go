@@ -58,7 +58,7 @@ func AdministratorRemove(a Administrator) Confirm {
 		Crumbs:  []Link{{"Settings", PathSettings}, {"Administrators", PathAdministrators}},
 		Title:   "Remove " + a.label() + "?",
 		Effects: []string{
-			a.Email + " can no longer sign in for this company, and sessions here end at once. Tokens they made keep working: those belong to the company.",
+			a.Email + " will no longer be able to sign in for this company, and their sessions end at once. Tokens that they created keep working, because tokens belong to the company.",
 		},
 		Action: PathAdministrator(a.ID, "remove"), Verb: "Remove administrator", Danger: true, Cancel: PathAdministrators,
 	}
@@ -68,7 +68,7 @@ func AdministratorRemove(a Administrator) Confirm {
 func InvitationAccept(company, action string) Confirm {
 	return Confirm{
 		Section: SectionSettings, Title: "Join " + company + "?",
-		Effects: []string{"You will administer " + company + " too, with the sign-in you have. You can switch between companies at any time."},
+		Effects: []string{"You will become an administrator of " + company + " and keep your current sign-in. You can switch between companies at any time."},
 		Action:  action, Verb: "Join", Cancel: PathOverview,
 	}
 }
@@ -117,19 +117,19 @@ type PasswordAsk struct {
 // What a password is asked for.
 var (
 	AskSecondFactor = PasswordAsk{
-		Title: "Set up the second factor", Sentence: "First your password, so that nobody at an unlocked screen can do this.",
+		Title: "Set up two-step verification", Sentence: "Enter your password first, so that nobody else can do this on your unlocked screen.",
 		Action: PathSecondFactor, Verb: "Continue",
 	}
 	AskSecondOff = PasswordAsk{
-		Title: "Turn off the second factor?", Sentence: "Your password alone will sign you in. The recovery codes stop working.",
+		Title: "Turn off two-step verification?", Sentence: "You will sign in with your password alone. Your recovery codes will stop working.",
 		Action: PathSecondOff, Verb: "Turn off", Danger: true,
 	}
 	AskRecovery = PasswordAsk{
-		Title: "Make new recovery codes?", Sentence: "The old ones stop working.", Action: PathRecovery, Verb: "Make new codes",
+		Title: "Create new recovery codes?", Sentence: "The old codes will stop working.", Action: PathRecovery, Verb: "Create new codes",
 	}
 )
 
-// With gives the question once more, with what was wrong.
+// With returns a copy of the question with its errors.
 func (a PasswordAsk) With(errs Errors) PasswordAsk {
 	a.Errors = errs
 	return a
@@ -157,7 +157,7 @@ func SessionsEndOthers(others int64) Confirm {
 		Section: SectionSettings,
 		Crumbs:  []Link{{"Settings", PathSettings}, {"Sessions", PathSessions}},
 		Title:   "End all other sessions?",
-		Effects: []string{"Signs you out of " + plural(others, "other device or browser", "other devices or browsers") + ". This one stays signed in."},
+		Effects: []string{"You will be signed out of " + plural(others, "other device or browser", "other devices or browsers") + ". This one stays signed in."},
 		Action:  PathEndOthers, Verb: "End other sessions", Cancel: PathSessions,
 	}
 }
@@ -183,7 +183,7 @@ func modules(qr [][]bool) string {
 	for y, row := range qr {
 		for x, dark := range row {
 			if dark {
-				path = append(path, "M"+number(int64(x))+" "+number(int64(y))+"h1v1h-1z"...)
+				path = append(path, "M"+formatInt(int64(x))+" "+formatInt(int64(y))+"h1v1h-1z"...)
 			}
 		}
 	}
@@ -192,7 +192,7 @@ func modules(qr [][]bool) string {
 
 // quietBox is the picture's box with the empty margin that scanners need.
 func quietBox(qr [][]bool) string {
-	side := number(int64(len(qr) + 8))
+	side := formatInt(int64(len(qr) + 8))
 	return "-4 -4 " + side + " " + side
 }
 

@@ -18,11 +18,11 @@ type SecondFactor struct {
 	Recovery bool // ask for a recovery code instead
 }
 
-// Enter is what a one-time link opens. An Expired one opens nothing any more.
-type Enter struct {
+// SetPassword is the page that a one-time link opens.
+type SetPassword struct {
 	Email   string
 	Company string
-	Action  string // PathEnter of the link
+	Action  string // PathSignInLink of the link
 	Expired bool
 	New     bool // the person has no password yet
 	// NeedsCode: the person has a second factor, and the link alone lets nobody in.
@@ -44,17 +44,17 @@ type CompanyChoice struct {
 	Current bool
 }
 
-// MinPassword is the shortest password that forms ask for when told nothing else.
+// MinPassword is the minimum password length if a form sets no other.
 const MinPassword = 12
 
-func (e Enter) minimum() int {
+func (e SetPassword) minimum() int {
 	if e.MinChars > 0 {
 		return e.MinChars
 	}
 	return MinPassword
 }
 
-func (e Enter) title() string {
+func (e SetPassword) title() string {
 	switch {
 	case e.Expired:
 		return "This link is no longer valid"
@@ -66,5 +66,5 @@ func (e Enter) title() string {
 }
 
 func passwordHelp(chars int) string {
-	return "At least " + number(int64(chars)) + " characters. A few unrelated words are easy to remember and hard to guess."
+	return "At least " + formatInt(int64(chars)) + " characters. A few unrelated words are easy to remember and hard to guess."
 }

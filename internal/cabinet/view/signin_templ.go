@@ -44,7 +44,7 @@ func SignInPage(b Bare, v SignIn) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1 class=\"title\">Sign in</h1><p class=\"sentence\">To your company's business cabinet.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1 class=\"title\">Sign in</h1><p class=\"sentence\">Your company's business cabinet.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -96,7 +96,7 @@ func SignInPage(b Bare, v SignIn) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<button type=\"submit\" class=\"btn btn-primary btn-block\">Sign in</button></form><p class=\"help\">No password yet? Another administrator of your company can invite you under Settings, Administrators. Lost it? The operator of the platform can make a sign-in link for you.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<button type=\"submit\" class=\"btn btn-primary btn-block\">Sign in</button></form><p class=\"help\">No password yet? Ask another administrator of your company to invite you, under Settings, Administrators. Forgot it? Ask the platform operator for a sign-in link.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -206,17 +206,17 @@ func SecondFactorPage(b Bare, v SecondFactor) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<h1 class=\"title\">Second step</h1>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<h1 class=\"title\">Two-step verification</h1>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if v.Recovery {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<p class=\"sentence\">Enter one of the recovery codes you kept. Each works once.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<p class=\"sentence\">Enter one of your recovery codes. Each code works once.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<p class=\"sentence\">Enter the six digits that your authenticator app shows.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<p class=\"sentence\">Enter the six-digit code from your authenticator app.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -321,7 +321,7 @@ func SecondFactorPage(b Bare, v SecondFactor) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = bare(b, "Second step").Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = bare(b, "Two-step verification").Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -329,8 +329,8 @@ func SecondFactorPage(b Bare, v SecondFactor) templ.Component {
 	})
 }
 
-// EnterPage is where a one-time link leads: the person chooses a password.
-func EnterPage(b Bare, v Enter) templ.Component {
+// SetPasswordPage is what a one-time link opens: the person chooses a password.
+func SetPasswordPage(b Bare, v SetPassword) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -399,7 +399,7 @@ func EnterPage(b Bare, v Enter) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = enterForm(v).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = setPasswordForm(v).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -414,7 +414,7 @@ func EnterPage(b Bare, v Enter) templ.Component {
 	})
 }
 
-func enterForm(v Enter) templ.Component {
+func setPasswordForm(v SetPassword) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -531,7 +531,7 @@ func enterForm(v Enter) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.NeedsCode {
-			templ_7745c5c3_Err = input(Field{Name: "code", Label: "Code of your authenticator app", Help: "Or one of your recovery codes.", Autocomplete: "one-time-code", Mono: true, Error: v.Errors["code"]}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = input(Field{Name: "code", Label: "Code from your authenticator app", Help: "Or one of your recovery codes.", Autocomplete: "one-time-code", Mono: true, Error: v.Errors["code"]}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -544,7 +544,7 @@ func enterForm(v Enter) templ.Component {
 	})
 }
 
-// SignedOutPage says goodbye.
+// SignedOutPage confirms that the session has ended.
 func SignedOutPage(b Bare) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -639,7 +639,7 @@ func CompaniesPage(b Bare, v Companies) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<h1 class=\"title\">Choose a company</h1><p class=\"sentence\">You administer several. You can switch at any time from the menu.</p><form method=\"post\" action=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<h1 class=\"title\">Choose a company</h1><p class=\"sentence\">You manage several companies. You can switch at any time from the menu.</p><form method=\"post\" action=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -681,9 +681,9 @@ func CompaniesPage(b Bare, v Companies) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var31 string
-				templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs(number(c.ID))
+				templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs(formatInt(c.ID))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `signin.templ`, Line: 118, Col: 61}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `signin.templ`, Line: 118, Col: 64}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var31))
 				if templ_7745c5c3_Err != nil {

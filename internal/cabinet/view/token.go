@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TokenState says whether a token opens the door.
+// TokenState says whether a token works.
 type TokenState string
 
 // The states of a token.
@@ -134,7 +134,7 @@ func TokenRevoke(c Clock, t Token) Confirm {
 		Title:   "Revoke “" + t.Name + "”?",
 		Effects: []string{
 			"The token ending in " + t.LastFour + " stops working within a second. " + use,
-			"Systems that still use it get 401. This cannot be undone.",
+			"Systems that still use it will be refused. This cannot be undone.",
 		},
 		Action: PathToken(t.ID, "revoke"),
 		Verb:   "Revoke token",

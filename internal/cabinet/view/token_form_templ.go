@@ -65,11 +65,11 @@ func TokenNewPage(s Shell, v TokenForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = input(Field{Name: "name", Label: "Name", Value: v.Name, Error: v.Errors["name"], Help: "Which system will use it, for example “HR sync, production”.", MaxLength: 255, Focus: true, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = input(Field{Name: "name", Label: "Name", Value: v.Name, Error: v.Errors["name"], Help: "The system that will use it, for example “HR sync, production”.", MaxLength: 255, Focus: true, Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<fieldset class=\"field\"><legend class=\"label\">Scopes</legend><p class=\"help\">Give a token only what its system needs.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<fieldset class=\"field\"><legend class=\"label\">Scopes</legend><p class=\"help\">Allow only what this system needs.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -164,7 +164,7 @@ func TokenNewPage(s Shell, v TokenForm) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<label class=\"option option-fixed\"><input type=\"checkbox\" class=\"checkbox\" checked disabled> <span><span class=\"option-title\">Identify itself <code class=\"mono\">b2b_api</code></span> <span class=\"option-text\">In every token.</span></span></label></div></fieldset><fieldset class=\"field\"><legend class=\"label\">Expires</legend><div class=\"choices-row\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<label class=\"option option-fixed\"><input type=\"checkbox\" class=\"checkbox\" checked disabled> <span><span class=\"option-title\">Look up itself <code class=\"mono\">b2b_api</code></span> <span class=\"option-text\">Included in every token.</span></span></label></div></fieldset><fieldset class=\"field\"><legend class=\"label\">Expires</legend><div class=\"choices-row\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -222,7 +222,7 @@ func TokenNewPage(s Shell, v TokenForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = explain("date", "", v.Errors["date"]).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = fieldHelp("date", "", v.Errors["date"]).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -245,15 +245,15 @@ func TokenNewPage(s Shell, v TokenForm) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<p class=\"help\">You are warned here two weeks before.</p></fieldset>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<p class=\"help\">You will see a warning here two weeks before.</p></fieldset>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = area(Field{Name: "allowed", Label: "Allowed addresses", Optional: true, Mono: true, Value: v.Allowed, Error: v.Errors["allowed"], Placeholder: "203.0.113.7\n198.51.100.0/24", Help: "One address or range (CIDR) per line. Calls from elsewhere are refused. Empty: from anywhere."}, "3").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = area(Field{Name: "allowed", Label: "Allowed IP addresses", Optional: true, Mono: true, Value: v.Allowed, Error: v.Errors["allowed"], Placeholder: "203.0.113.7\n198.51.100.0/24", Help: "One IP address or range (CIDR) per line. Requests from other addresses are refused. Leave it empty to allow any address."}, "3").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<div class=\"acts\"><button type=\"submit\" class=\"btn btn-primary\">Create token</button> <a class=\"btn\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<div class=\"actions\"><button type=\"submit\" class=\"btn btn-primary\">Create token</button> <a class=\"btn\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -272,7 +272,7 @@ func TokenNewPage(s Shell, v TokenForm) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = page(s, Head{Section: SectionTokens, Title: "Create token", Crumbs: tokenCrumbs, Sentence: "You see the token once, right after it is made."}, templ.NopComponent).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page(s, Head{Section: SectionTokens, Title: "Create token", Crumbs: tokenCrumbs, Sentence: "You will see the token only once, right after you create it."}, templ.NopComponent).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -330,7 +330,7 @@ func TokenCreatedPage(s Shell, v TokenCreated) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<p>It will not be shown again. Keep it where your system keeps its passwords.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<p>It will not be shown again. Store it where your system keeps its passwords.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -361,7 +361,7 @@ func TokenCreatedPage(s Shell, v TokenCreated) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "<section class=\"block\" aria-labelledby=\"try-title\"><h2 class=\"block-title\" id=\"try-title\">Try it</h2><p class=\"muted\">Paste this into a terminal. The answer names your company and the token's scopes.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "<section class=\"block\" aria-labelledby=\"try-title\"><h2 class=\"block-title\" id=\"try-title\">Try it</h2><p class=\"muted\">Paste this into a terminal. The response shows your company and the token's scopes.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -369,7 +369,7 @@ func TokenCreatedPage(s Shell, v TokenCreated) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "</section><div class=\"acts\"><a class=\"btn btn-primary\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "</section><div class=\"actions\"><a class=\"btn btn-primary\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -382,7 +382,7 @@ func TokenCreatedPage(s Shell, v TokenCreated) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "\">I have copied it</a> <a class=\"btn\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "\">I've copied it</a> <a class=\"btn\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -464,7 +464,7 @@ func TokenRenamePage(s Shell, v TokenRename) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<div class=\"acts\"><button type=\"submit\" class=\"btn btn-primary\">Rename</button> <a class=\"btn\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<div class=\"actions\"><button type=\"submit\" class=\"btn btn-primary\">Rename</button> <a class=\"btn\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -49,7 +49,7 @@ func TokensPage(s Shell, v TokenList) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(v.Tokens) == 0 && v.Hidden == 0 {
-				templ_7745c5c3_Err = emptyState(empty{"No tokens yet", "Create one, and your system can make its first call within a minute.", Link{"Create token", PathTokenNew}}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = emptyState(empty{"No tokens yet", "Create one and your system can make its first request within a minute.", Link{"Create token", PathTokenNew}}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -108,9 +108,9 @@ func TokensPage(s Shell, v TokenList) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var6 string
-					templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(count(v.Hidden))
+					templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(formatCount(v.Hidden))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `token.templ`, Line: 17, Col: 62}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `token.templ`, Line: 17, Col: 68}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 					if templ_7745c5c3_Err != nil {
@@ -143,7 +143,7 @@ func TokensPage(s Shell, v TokenList) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = page(s, Head{Section: SectionTokens, Title: "Tokens", Sentence: "Your systems sign in to the API with tokens. A token belongs to the company, not to the person who made it."}, primaryLink("Create token", PathTokenNew)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page(s, Head{Section: SectionTokens, Title: "Tokens", Sentence: "Your systems use tokens to connect to the API. A token belongs to your company, not to the person who created it."}, primaryLink("Create token", PathTokenNew)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -172,7 +172,7 @@ func tokenTable(c Clock, tokens []Token) templ.Component {
 			templ_7745c5c3_Var7 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<div class=\"table-box\"><table class=\"rows\"><thead><tr><th scope=\"col\" class=\"w-[24%]\">Name</th><th scope=\"col\">Token</th><th scope=\"col\" class=\"w-[27%]\">Scopes</th><th scope=\"col\" class=\"w-[15%]\">Created by</th><th scope=\"col\" class=\"w-[14%]\">Last used</th><th scope=\"col\">Expires</th><th scope=\"col\">State</th><th scope=\"col\"><span class=\"sr-only\">Acts</span></th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<div class=\"table-box\"><table class=\"rows\"><thead><tr><th scope=\"col\" class=\"w-[24%]\">Name</th><th scope=\"col\">Token</th><th scope=\"col\" class=\"w-[27%]\">Scopes</th><th scope=\"col\" class=\"w-[15%]\">Created by</th><th scope=\"col\" class=\"w-[14%]\">Last used</th><th scope=\"col\">Expires</th><th scope=\"col\">State</th><th scope=\"col\"><span class=\"sr-only\">Actions</span></th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -318,7 +318,7 @@ func tokenTable(c Clock, tokens []Token) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "</td><td class=\"row-acts\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "</td><td class=\"row-actions\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -340,7 +340,7 @@ func tokenTable(c Clock, tokens []Token) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, inDialog(PathToken(t.ID, "rename")))
+				templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, openInDialog(PathToken(t.ID, "rename")))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -351,7 +351,7 @@ func tokenTable(c Clock, tokens []Token) templ.Component {
 				var templ_7745c5c3_Var18 string
 				templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(" " + t.Name)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `token.templ`, Line: 63, Col: 131}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `token.templ`, Line: 63, Col: 135}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
 				if templ_7745c5c3_Err != nil {
@@ -374,7 +374,7 @@ func tokenTable(c Clock, tokens []Token) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, inDialog(PathToken(t.ID, "revoke")))
+				templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, openInDialog(PathToken(t.ID, "revoke")))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -385,7 +385,7 @@ func tokenTable(c Clock, tokens []Token) templ.Component {
 				var templ_7745c5c3_Var20 string
 				templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(" " + t.Name)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `token.templ`, Line: 64, Col: 131}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `token.templ`, Line: 64, Col: 135}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 				if templ_7745c5c3_Err != nil {
@@ -436,7 +436,7 @@ func lastUse(c Clock, t Token) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = when(c, *t.LastUsedAt).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = relativeTime(c, *t.LastUsedAt).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -495,7 +495,7 @@ func expiry(c Clock, t Token) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = when(c, *t.ExpiresAt).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = relativeTime(c, *t.ExpiresAt).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -566,9 +566,9 @@ func TokenPage(s Shell, t Token) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var27 string
-					templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs("It stops working on " + s.Exact(*t.ExpiresAt) + ". Create its successor, change your system over, then revoke this one.")
+					templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs("It stops working on " + s.Exact(*t.ExpiresAt) + ". Create a new token, switch your system to it, then revoke this one.")
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `token.templ`, Line: 101, Col: 130}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `token.templ`, Line: 101, Col: 129}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var27))
 					if templ_7745c5c3_Err != nil {
@@ -595,12 +595,12 @@ func TokenPage(s Shell, t Token) templ.Component {
 				{"Created", createdBy(s.Clock, t)},
 				{"Last used", lastUse(s.Clock, t)},
 				{"Expires", expiry(s.Clock, t)},
-				{"Allowed addresses", allowedList(t)},
+				{"Allowed IP addresses", allowedList(t)},
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, " <section class=\"block\" aria-labelledby=\"scopes-title\"><h2 class=\"block-title\" id=\"scopes-title\">What it may do</h2><ul class=\"scope-list\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, " <section class=\"block\" aria-labelledby=\"scopes-title\"><h2 class=\"block-title\" id=\"scopes-title\">What this token can do</h2><ul class=\"scope-list\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -651,13 +651,13 @@ func TokenPage(s Shell, t Token) templ.Component {
 					}
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<li><p>Identify itself <code class=\"mono muted\">b2b_api</code></p><p class=\"muted\">Every token may ask which company it belongs to, what it may do and when it expires.</p></li></ul></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<li><p>Look up itself <code class=\"mono muted\">b2b_api</code></p><p class=\"muted\">Every token can look up its company, its scopes and its expiry date.</p></li></ul></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = page(s, Head{Section: SectionTokens, Title: t.Name, Crumbs: tokenCrumbs}, tokenActs(t)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var25), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page(s, Head{Section: SectionTokens, Title: t.Name, Crumbs: tokenCrumbs}, tokenActions(t)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var25), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -665,7 +665,7 @@ func TokenPage(s Shell, t Token) templ.Component {
 	})
 }
 
-func tokenActs(t Token) templ.Component {
+func tokenActions(t Token) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -704,7 +704,7 @@ func tokenActs(t Token) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, inDialog(PathToken(t.ID, "rename")))
+			templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, openInDialog(PathToken(t.ID, "rename")))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -725,7 +725,7 @@ func tokenActs(t Token) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, inDialog(PathToken(t.ID, "revoke")))
+			templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, openInDialog(PathToken(t.ID, "revoke")))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -801,7 +801,7 @@ func createdBy(c Clock, t Token) templ.Component {
 			templ_7745c5c3_Var36 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = when(c, t.CreatedAt).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = relativeTime(c, t.CreatedAt).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

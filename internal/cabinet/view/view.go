@@ -1,8 +1,7 @@
-// Package view draws the cabinet's pages. In it belong templates, the plain
-// structs they draw and the wording and formats of what people read. Not in it:
-// requests, sessions, rules of the domain, anything that fetches. A page
-// function takes a Shell and its own struct and is complete: whatever it shows
-// was decided before.
+// Package view draws the cabinet's pages. It holds templates, the plain structs
+// that they draw, and the wording and formats of what people read. Requests,
+// sessions, domain rules and everything that fetches data belong elsewhere: a page
+// function takes a Shell and its own struct, and all that it shows is in them.
 package view
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
@@ -11,7 +10,7 @@ import (
 	"time"
 )
 
-// Product is the name in titles and beside the mark.
+// Product is the name in titles and next to the logo.
 const Product = "Coursebridge"
 
 // Clock says when a page is drawn and in which zone the company reads the time.
@@ -62,7 +61,7 @@ type Sections struct {
 	Employees, Courses, Assignments, Reports bool
 }
 
-// FlashKind says whether a message tells of success or of a problem.
+// FlashKind says whether a message reports success or a problem.
 type FlashKind string
 
 // The kinds of messages.
@@ -123,7 +122,8 @@ type Option struct {
 	Label string
 }
 
-// Pager leads to the neighbouring pages of a list; empty where there is none.
+// Pager holds the addresses of the previous and next page of a list; empty if there
+// is none.
 type Pager struct {
 	Previous string
 	Next     string

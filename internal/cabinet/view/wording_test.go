@@ -46,10 +46,10 @@ func TestExactTimes(t *testing.T) {
 	if got, want := c.Exact(late), "15 Nov 2026, 00:30"; got != want {
 		t.Errorf("Exact = %q, want %q", got, want)
 	}
-	if got, want := c.Both(late), "15 Nov 2026, 00:30:05 Europe/Riga\n14 Nov 2026, 22:30:05 UTC"; got != want {
+	if got, want := c.ExactWithUTC(late), "15 Nov 2026, 00:30:05 Europe/Riga\n14 Nov 2026, 22:30:05 UTC"; got != want {
 		t.Errorf("Both = %q, want %q", got, want)
 	}
-	if got, want := (Clock{}).Both(late), "14 Nov 2026, 22:30:05 UTC"; got != want {
+	if got, want := (Clock{}).ExactWithUTC(late), "14 Nov 2026, 22:30:05 UTC"; got != want {
 		t.Errorf("Both in UTC = %q, want %q", got, want)
 	}
 	if got, want := c.Input(&late), "2026-11-15T00:30"; got != want {
@@ -60,11 +60,11 @@ func TestExactTimes(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	t.Parallel()
 	got := []string{
-		count(0), count(999), count(1000), count(1234567), count(-12345),
+		formatCount(0), formatCount(999), formatCount(1000), formatCount(1234567), formatCount(-12345),
 		plural(1, "delivery", "deliveries"), plural(0, "delivery", "deliveries"), plural(1284, "delivery", "deliveries"),
-		took(80 * time.Microsecond), took(182 * time.Millisecond), took(1243 * time.Millisecond), took(3 * time.Minute),
-		size(1), size(642), size(8192),
-		percent(0, 0), percent(0, 9), percent(1, 100000), percent(99999, 100000), percent(1, 2), percent(9, 9),
+		formatDuration(80 * time.Microsecond), formatDuration(182 * time.Millisecond), formatDuration(1243 * time.Millisecond), formatDuration(3 * time.Minute),
+		formatSize(1), formatSize(642), formatSize(8192),
+		formatPercent(0, 0), formatPercent(0, 9), formatPercent(1, 100000), formatPercent(99999, 100000), formatPercent(1, 2), formatPercent(9, 9),
 	}
 	want := []string{
 		"0", "999", "1,000", "1,234,567", "-12,345",
@@ -85,8 +85,8 @@ func TestTarget(t *testing.T) {
 		"https://hr.example.com:8443/":             "hr.example.com:8443",
 		"not an address":                           "not an address",
 	} {
-		if got := target(address); got != want {
-			t.Errorf("target(%q) = %q, want %q", address, got, want)
+		if got := shortURL(address); got != want {
+			t.Errorf("shortURL(%q) = %q, want %q", address, got, want)
 		}
 	}
 }
@@ -98,21 +98,21 @@ func TestPiecesOfJSON(t *testing.T) {
 		t.Fatal("it is JSON")
 	}
 	var whole string
-	var marked []piece
-	for _, p := range pieces(text) {
+	var marked []segment
+	for _, p := range segments(text) {
 		whole += p.text
 		if p.class != "" {
 			marked = append(marked, p)
 		}
 	}
 	if whole != text {
-		t.Errorf("the pieces do not make up the whole: %q", whole)
+		t.Errorf("the segments do not make up the whole: %q", whole)
 	}
-	want := []piece{
+	want := []segment{
 		{"json-key", `"a\"b"`}, {"json-string", `"c: \\"`}, {"json-key", `"n"`}, {"json-literal", "-1.5e3"},
 		{"json-key", `"t"`}, {"json-literal", "true"}, {"json-literal", "null"},
 	}
-	if diff := cmp.Diff(want, marked, cmp.AllowUnexported(piece{})); diff != "" {
+	if diff := cmp.Diff(want, marked, cmp.AllowUnexported(segment{})); diff != "" {
 		t.Error(diff)
 	}
 	if _, ok := pretty("<html>"); ok {
@@ -137,7 +137,7 @@ func TestBarsStayInTheirBox(t *testing.T) {
 func TestPathsEscapeTheirIds(t *testing.T) {
 	t.Parallel()
 	got := []string{
-		PathDelivery("a/../b?c"), PathToken(7, "revoke"), PathEnter("x/y"),
+		PathDelivery("a/../b?c"), PathToken(7, "revoke"), PathSignInLink("x/y"),
 		withQuery(PathDeliveries, "q", "a&b", "state", ""), withQuery(PathAudit),
 	}
 	want := []string{

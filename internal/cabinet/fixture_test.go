@@ -26,88 +26,88 @@ const (
 	admin    = "anna@baltic.example"
 )
 
-// office is a running program with a company and what its pages are asked with.
-type office struct {
+// fixture is a running program with a company.
+type fixture struct {
 	*testing.T
 	program *apptest.Program
 	company app.CompanyCreated
 }
 
-// each starts the program once per engine, with a company.
-func each(t *testing.T, fn func(o office)) {
+// onEachEngine starts the program once per engine, with a company.
+func onEachEngine(t *testing.T, fn func(f fixture)) {
 	t.Helper()
-	eachWith(t, apptest.Options{}, fn)
+	onEachEngineWith(t, apptest.Options{}, fn)
 }
 
-func eachWith(t *testing.T, options apptest.Options, fn func(o office)) {
+func onEachEngineWith(t *testing.T, options apptest.Options, fn func(f fixture)) {
 	t.Helper()
 	apptest.Each(t, options, func(t *testing.T, p *apptest.Program) {
-		o := office{T: t, program: p}
-		o.company = o.found("Baltic Freight", admin)
-		fn(o)
+		f := fixture{T: t, program: p}
+		f.company = f.createCompany("Baltic Freight", admin)
+		fn(f)
 	})
 }
 
-// slowRetries leaves a failed delivery waiting for longer than a test lasts.
+// slowRetries makes a failed delivery wait for longer than the test runs.
 func slowRetries(c *app.ServeConfig) { c.Webhooks.RetryDelays = "10m,10m,10m,10m,10m" }
 
-// oneTry gives a delivery up after its first attempts, which follow at once.
-func oneTry(c *app.ServeConfig) { c.Webhooks.RetryDelays = "1ms,1ms,1ms,1ms,1ms" }
+// quickFailure makes a delivery fail for good within milliseconds.
+func quickFailure(c *app.ServeConfig) { c.Webhooks.RetryDelays = "1ms,1ms,1ms,1ms,1ms" }
 
-func (o office) found(name, email string) app.CompanyCreated {
-	o.Helper()
-	company, err := o.program.CreateCompany(o.Context(), name, email, "Europe/Riga")
+func (f fixture) createCompany(name, email string) app.CompanyCreated {
+	f.Helper()
+	company, err := f.program.CreateCompany(f.Context(), name, email, "Europe/Riga")
 	if err != nil {
-		o.Fatal(err)
+		f.Fatal(err)
 	}
 	return company
 }
 
 // visitor is a browser without scripts. It does not follow redirects by itself.
 type visitor struct {
-	office
+	fixture
 	client *http.Client
 }
 
-func (o office) visitor() *visitor {
-	o.Helper()
+func (f fixture) visitor() *visitor {
+	f.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
-		o.Fatal(err)
+		f.Fatal(err)
 	}
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &visitor{office: o, client: &http.Client{Jar: jar, CheckRedirect: stay}}
+	return &visitor{fixture: f, client: &http.Client{Jar: jar, CheckRedirect: stay}}
 }
 
-// enter signs the company's first administrator in by the link.
-func (o office) enter() *visitor {
-	o.Helper()
-	v := o.visitor()
-	v.enterBy(o.company.SignInURL)
+// administrator returns a visitor who has signed in with the first sign-in link.
+func (f fixture) administrator() *visitor {
+	f.Helper()
+	v := f.visitor()
+	v.useLink(f.company.SignInURL)
 	return v
 }
 
-func (v *visitor) enterBy(link string) {
+func (v *visitor) useLink(link string) {
 	v.Helper()
 	u, err := url.Parse(link)
 	if err != nil {
 		v.Fatal(err)
 	}
-	v.get(u.Path).is(http.StatusOK).has("choose the password")
-	v.post(u.Path, "password", password, "repeat", password).leads(view.PathOverview).has("Your password is set.", "Getting started")
+	v.get(u.Path).wantStatus(http.StatusOK).wantText("choose the password")
+	v.post(u.Path, "password", password, "repeat", password).wantRedirect(view.PathOverview).wantText("Your password is set.", "Getting started")
 }
 
-// reply is an answer with its text.
-type reply struct {
+// response is a response with its text.
+type response struct {
 	v      *visitor
 	status int
 	header http.Header
 	text   string // of HTML, entities decoded
 	raw    string
-	where  string
+	request string
 }
 
-func (v *visitor) do(method, path string, form url.Values, header ...string) reply {
+func (v *visitor) do(method, path string, form url.Values, header ...string) response {
 	v.Helper()
 	var body io.Reader
 	if form != nil {
@@ -132,17 +132,17 @@ func (v *visitor) do(method, path string, form url.Values, header ...string) rep
 	if err != nil {
 		v.Fatalf("%s %s: %v", method, path, err)
 	}
-	out := reply{v: v, status: res.StatusCode, header: res.Header, raw: string(raw), text: html.UnescapeString(string(raw)), where: method + " " + path}
+	out := response{v: v, status: res.StatusCode, header: res.Header, raw: string(raw), text: html.UnescapeString(string(raw)), request: method + " " + path}
 	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/html") && res.StatusCode != http.StatusSeeOther {
-		out.strict()
+		out.checkPolicy()
 	}
 	return out
 }
 
-func (v *visitor) get(path string) reply { v.Helper(); return v.do(http.MethodGet, path, nil) }
+func (v *visitor) get(path string) response { v.Helper(); return v.do(http.MethodGet, path, nil) }
 
 // post sends a form of name, value, name, value, …
-func (v *visitor) post(path string, pairs ...string) reply {
+func (v *visitor) post(path string, pairs ...string) response {
 	v.Helper()
 	form := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -151,39 +151,39 @@ func (v *visitor) post(path string, pairs ...string) reply {
 	return v.do(http.MethodPost, path, form)
 }
 
-func (r reply) is(status int) reply {
+func (r response) wantStatus(status int) response {
 	r.v.Helper()
 	if r.status != status {
-		r.v.Fatalf("%s: %d, want %d; to %q\n%s", r.where, r.status, status, r.header.Get("Location"), r.main())
+		r.v.Fatalf("%s: %d, want %d; to %q\n%s", r.request, r.status, status, r.header.Get("Location"), r.mainText())
 	}
 	return r
 }
 
-// leads follows the redirect, which must lead there.
-func (r reply) leads(path string) reply {
+// wantRedirect checks that the response redirects to path and follows it.
+func (r response) wantRedirect(path string) response {
 	r.v.Helper()
-	r.is(http.StatusSeeOther)
+	r.wantStatus(http.StatusSeeOther)
 	if got := r.header.Get("Location"); got != path {
-		r.v.Fatalf("%s leads to %q, want %q", r.where, got, path)
+		r.v.Fatalf("%s leads to %q, want %q", r.request, got, path)
 	}
-	return r.v.get(path).is(http.StatusOK)
+	return r.v.get(path).wantStatus(http.StatusOK)
 }
 
-func (r reply) has(texts ...string) reply {
+func (r response) wantText(texts ...string) response {
 	r.v.Helper()
 	for _, text := range texts {
 		if !strings.Contains(r.text, text) {
-			r.v.Fatalf("%s does not say %q:\n%s", r.where, text, r.main())
+			r.v.Fatalf("%s does not say %q:\n%s", r.request, text, r.mainText())
 		}
 	}
 	return r
 }
 
-func (r reply) lacks(texts ...string) reply {
+func (r response) wantNoText(texts ...string) response {
 	r.v.Helper()
 	for _, text := range texts {
 		if strings.Contains(r.text, text) {
-			r.v.Fatalf("%s says %q:\n%s", r.where, text, r.main())
+			r.v.Fatalf("%s says %q:\n%s", r.request, text, r.mainText())
 		}
 	}
 	return r
@@ -191,8 +191,8 @@ func (r reply) lacks(texts ...string) reply {
 
 var tags = regexp.MustCompile(`(?s)<(script|style|svg).*?</(script|style|svg)>|<[^>]*>|\s+`)
 
-// main is what a person would read, for messages of failed tests.
-func (r reply) main() string {
+// mainText returns what a person would read, for failure messages.
+func (r response) mainText() string {
 	text := r.raw
 	if _, main, found := strings.Cut(text, "<main"); found {
 		text = "<main" + main
@@ -201,86 +201,86 @@ func (r reply) main() string {
 	return text[:min(len(text), 700)]
 }
 
-// find gives the first group of a pattern in the page.
-func (r reply) find(pattern string) string {
+// find returns the first group of a pattern in the page.
+func (r response) find(pattern string) string {
 	r.v.Helper()
 	m := regexp.MustCompile(pattern).FindStringSubmatch(r.text)
 	if m == nil {
-		r.v.Fatalf("%s: nothing matches %s:\n%s", r.where, pattern, r.main())
+		r.v.Fatalf("%s: nothing matches %s:\n%s", r.request, pattern, r.mainText())
 	}
 	return m[1]
 }
 
-func (r reply) secret() string { r.v.Helper(); return r.find(`data-secret>([^<]+)<`) }
+func (r response) secret() string { r.v.Helper(); return r.find(`data-secret>([^<]+)<`) }
 
 var inline = regexp.MustCompile(`(?i)<[a-z][^>]*\s(style|on[a-z]+)\s*=\s*["']|<style|<script(>|\s[^>]*>[^<])|javascript:|hx-on`)
 
-// strict holds what goes for every page: nothing inline, nothing from elsewhere.
-func (r reply) strict() {
+// checkPolicy checks the security headers, and that nothing is inline or foreign.
+func (r response) checkPolicy() {
 	r.v.Helper()
 	for name, want := range map[string]string{
 		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cache-Control": "no-store",
 	} {
 		if got := r.header.Get(name); got != want {
-			r.v.Errorf("%s: %s is %q, want %q", r.where, name, got, want)
+			r.v.Errorf("%s: %s is %q, want %q", r.request, name, got, want)
 		}
 	}
 	policy := r.header.Get("Content-Security-Policy")
 	if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
-		r.v.Errorf("%s: the policy is %q", r.where, policy)
+		r.v.Errorf("%s: the policy is %q", r.request, policy)
 	}
 	if found := inline.FindString(r.raw); found != "" {
-		r.v.Errorf("%s has %q inline", r.where, found)
+		r.v.Errorf("%s has %q inline", r.request, found)
 	}
 	for _, attribute := range regexp.MustCompile(`\s(?:src|href|action)="([^"]*)"`).FindAllStringSubmatch(r.raw, -1) {
 		if !strings.HasPrefix(attribute[1], "/") && !strings.HasPrefix(attribute[1], "#") {
-			r.v.Errorf("%s leads to %q", r.where, attribute[1])
+			r.v.Errorf("%s leads to %q", r.request, attribute[1])
 		}
 	}
 }
 
-// createToken makes the first token in the pages and gives its path and text.
+// createToken creates the first token and returns its path and secret.
 func (v *visitor) createToken(name string) (path, secret string) {
 	v.Helper()
-	secret = v.post(view.PathTokenNew, "name", name, "scope", "b2b_provision", "expiry", "90").is(http.StatusOK).secret()
-	return v.get(view.PathTokens).is(http.StatusOK).find(`href="(` + view.PathTokens + `/\d+)"`), secret
+	secret = v.post(view.PathTokenNew, "name", name, "scope", "b2b_provision", "expiry", "90").wantStatus(http.StatusOK).secret()
+	return v.get(view.PathTokens).wantStatus(http.StatusOK).find(`href="(` + view.PathTokens + `/\d+)"`), secret
 }
 
-// call uses the API.
-func (o office) call(token, method, path string, body any) int {
-	o.Helper()
+// callAPI calls the public API and returns the status.
+func (f fixture) callAPI(token, method, path string, body any) int {
+	f.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
-		o.Fatal(err)
+		f.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(o.Context(), method, o.program.URL+"/api/v1"+path, bytes.NewReader(text))
+	r, err := http.NewRequestWithContext(f.Context(), method, f.program.URL+"/api/v1"+path, bytes.NewReader(text))
 	if err != nil {
-		o.Fatal(err)
+		f.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
-		o.Fatal(err)
+		f.Fatal(err)
 	}
 	defer res.Body.Close()
 	_, _ = io.Copy(io.Discard, res.Body)
 	return res.StatusCode
 }
 
-// hire makes employees through the API, each of which is an event.
-func (o office) hire(token string, from, to int) {
-	o.Helper()
+// provision creates employees through the API; each one causes an event.
+func (f fixture) provision(token string, from, to int) {
+	f.Helper()
 	for n := from; n <= to; n++ {
-		status := o.call(token, http.MethodPost, "/employees/provision", map[string]string{
+		status := f.callAPI(token, http.MethodPost, "/employees/provision", map[string]string{
 			"externalId": fmt.Sprintf("HR-%d", n), "email": fmt.Sprintf("p%d@baltic.example", n), "name": fmt.Sprintf("Person %d", n),
 		})
 		if status != http.StatusOK {
-			o.Fatalf("provision: %d", status)
+			f.Fatalf("provision: %d", status)
 		}
 	}
 }
 
-// receiver is a webhook's target. Every request is told on got.
+// receiver is a webhook's target. It sends the headers of every request to got.
 type receiver struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -288,7 +288,7 @@ type receiver struct {
 	got    chan http.Header
 }
 
-func (o office) receiver(status int) *receiver {
+func (f fixture) receiver(status int) *receiver {
 	r := &receiver{status: status, got: make(chan http.Header, 1000)}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		r.mu.Lock()
@@ -298,7 +298,7 @@ func (o office) receiver(status int) *receiver {
 		_, _ = io.WriteString(w, `{"said":"the receiver"}`)
 		r.got <- req.Header
 	}))
-	o.Cleanup(r.Close)
+	f.Cleanup(r.Close)
 	return r
 }
 
@@ -310,37 +310,37 @@ func (r *receiver) answer(status int) {
 
 const patience = 30 * time.Second
 
-func (o office) hears(r *receiver) http.Header {
-	o.Helper()
+func (f fixture) awaitRequest(r *receiver) http.Header {
+	f.Helper()
 	select {
 	case h := <-r.got:
 		return h
 	case <-time.After(patience):
-		o.Fatal("the receiver hears nothing")
+		f.Fatal("the receiver hears nothing")
 		return nil
 	}
 }
 
-// addWebhook adds one for people who join, and gives its path.
+// addWebhook adds a webhook for employee.joined and returns its path.
 func (v *visitor) addWebhook(to string) string {
 	v.Helper()
-	added := v.post(view.PathWebhookNew, "url", to, "description", "HR", "event", "employee.joined").is(http.StatusSeeOther)
+	added := v.post(view.PathWebhookNew, "url", to, "description", "HR", "event", "employee.joined").wantStatus(http.StatusSeeOther)
 	path := added.header.Get("Location")
-	added.leads(path).has("The webhook is added.")
+	added.wantRedirect(path).wantText("Webhook added.")
 	return path
 }
 
-// until asks for a page again and again until it says the text.
-func (v *visitor) until(path, text string) reply {
+// waitForText reloads a page until it contains the text.
+func (v *visitor) waitForText(path, text string) response {
 	v.Helper()
 	deadline := time.Now().Add(patience)
 	for {
-		r := v.get(path).is(http.StatusOK)
+		r := v.get(path).wantStatus(http.StatusOK)
 		if strings.Contains(r.text, text) {
 			return r
 		}
 		if time.Now().After(deadline) {
-			v.Fatalf("%s never says %q:\n%s", path, text, r.main())
+			v.Fatalf("%s never says %q:\n%s", path, text, r.mainText())
 		}
 	}
 }

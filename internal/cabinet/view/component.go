@@ -2,7 +2,7 @@ package view
 
 import "github.com/a-h/templ"
 
-// Tone is the meaning of a colour. It never stands alone: a word is beside it.
+// Tone is the meaning of a colour. It is always shown together with a word.
 type Tone string
 
 // The tones.
@@ -14,8 +14,8 @@ const (
 	ToneRed   Tone = "red"
 )
 
-// Confirm asks before an act that can not be undone. It is a page of its own
-// and, with scripts, the content of a dialog.
+// Confirm asks for confirmation before an action. It is a page of its own and,
+// with scripts, the content of a dialog.
 type Confirm struct {
 	Section Section
 	Crumbs  []Link
@@ -32,7 +32,7 @@ type Confirm struct {
 type empty struct {
 	title    string
 	sentence string
-	act      Link
+	action   Link
 }
 
 // tab is one panel of a tabset.

@@ -18,88 +18,88 @@ import (
 
 const password = "four unrelated words here"
 
-// options let one see a delivery wait, and act before the next attempt.
+// options make a failed delivery wait for longer than a test runs.
 var options = apptest.Options{Serve: func(c *app.ServeConfig) { c.Webhooks.RetryDelays = "10m,10m,10m,10m,10m" }}
 
-// each starts the program once per engine, with a company.
-func each(t *testing.T, fn func(t *testing.T, w *world)) {
+// onEachEngine starts the program once per engine, with a company.
+func onEachEngine(t *testing.T, fn func(t *testing.T, f *fixture)) {
 	t.Helper()
-	apptest.Each(t, options, func(t *testing.T, p *apptest.Program) { fn(t, found(t, p)) })
+	apptest.Each(t, options, func(t *testing.T, p *apptest.Program) { fn(t, newFixture(t, p)) })
 }
 
-// found makes the company.
-func found(t *testing.T, p *apptest.Program) *world {
+// newFixture creates the company.
+func newFixture(t *testing.T, p *apptest.Program) *fixture {
 	t.Helper()
 	company, err := p.CreateCompany(t.Context(), "Baltic Freight", "anna@baltic.example", "Europe/Riga")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{T: t, program: p, company: company}
+	return &fixture{T: t, program: p, company: company}
 }
 
-// world is a running program with a company.
-type world struct {
+// fixture is a running program with a company.
+type fixture struct {
 	*testing.T
 	program *apptest.Program
 	company app.CompanyCreated
 }
 
-// enter opens a window and signs the first administrator in by the link. It
-// gives nil where there is no browser.
-func (w *world) enter() *tab {
-	w.Helper()
-	b := newTab(w.T, w.program.URL)
+// administrator opens a window and signs in with the first sign-in link. It
+// returns nil if there is no browser.
+func (f *fixture) administrator() *tab {
+	f.Helper()
+	b := newTab(f.T, f.program.URL)
 	if b == nil {
 		return nil
 	}
-	link, err := url.Parse(w.company.SignInURL)
+	link, err := url.Parse(f.company.SignInURL)
 	if err != nil {
-		w.Fatal(err)
+		f.Fatal(err)
 	}
 	b.open(link.Path)
 	b.fill("input[name=password]", password)
 	b.fill("input[name=repeat]", password)
-	b.press("Save and continue")
-	b.sees("Getting started")
+	b.click("Save and continue")
+	b.waitForText("Getting started")
 	return b
 }
 
-// call uses the API and gives the status and the answer.
-func (w *world) call(token, method, path string, body any) (int, map[string]any) {
-	w.Helper()
+// call calls the public API and returns the status and the response.
+func (f *fixture) call(token, method, path string, body any) (int, map[string]any) {
+	f.Helper()
 	var sent io.Reader
 	if body != nil {
 		text, err := json.Marshal(body)
 		if err != nil {
-			w.Fatal(err)
+			f.Fatal(err)
 		}
 		sent = bytes.NewReader(text)
 	}
-	r, err := http.NewRequestWithContext(w.Context(), method, w.program.URL+"/api/v1"+path, sent)
+	r, err := http.NewRequestWithContext(f.Context(), method, f.program.URL+"/api/v1"+path, sent)
 	if err != nil {
-		w.Fatal(err)
+		f.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
-		w.Fatal(err)
+		f.Fatal(err)
 	}
 	defer res.Body.Close()
 	answer := map[string]any{}
 	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
-		w.Fatalf("%s %s: %v", method, path, err)
+		f.Fatalf("%s %s: %v", method, path, err)
 	}
 	return res.StatusCode, answer
 }
 
-// provision makes the n-th employee through the API.
-func (w *world) provision(token string, n int) {
-	w.Helper()
-	status, answer := w.call(token, http.MethodPost, "/employees/provision", map[string]string{
+// provision creates the n-th employee through the API.
+func (f *fixture) provision(token string, n int) {
+	f.Helper()
+	status, answer := f.call(token, http.MethodPost, "/employees/provision", map[string]string{
 		"externalId": fmt.Sprintf("HR-%d", n), "email": fmt.Sprintf("p%d@baltic.example", n), "name": fmt.Sprintf("Person %d", n),
 	})
 	if status != http.StatusOK {
-		w.Fatalf("provision: %d %v", status, answer)
+		f.Fatalf("provision: %d %v", status, answer)
 	}
 }
 

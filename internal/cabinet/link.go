@@ -1,0 +1,110 @@
+package cabinet
+
+import (
+	"net/http"
+
+	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// signInLink looks up the one-time link in the path. It returns good = false if it
+// has already answered that the link is not valid.
+func (p *page) signInLink() (link domain.SignInLink, good bool, err error) {
+	link, err = p.SignIn.Link(p.r.Context(), p.r.PathValue("token"))
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		p.render(http.StatusNotFound, view.SetPasswordPage(p.bare(), view.SetPassword{Expired: true}))
+		return link, false, nil
+	}
+	return link, err == nil, err
+}
+
+func (p *page) linkView(link domain.SignInLink) view.SetPassword {
+	who := link.Administrator
+	return view.SetPassword{
+		Email: who.Email, Company: link.CompanyName, Action: view.PathSignInLink(p.r.PathValue("token")),
+		New: !who.HasPassword, MinChars: domain.MinPassword, NeedsCode: who.HasSecondFactor,
+	}
+}
+
+// linkForm does not use the link up, because mail scanners open it too.
+func linkForm(p *page) error {
+	link, good, err := p.signInLink()
+	if err != nil || !good {
+		return err
+	}
+	if !link.SignsIn() {
+		return p.withIdentity(func() error {
+			return p.showConfirm(view.InvitationAccept(link.CompanyName, view.PathSignInLink(p.r.PathValue("token"))))
+		})
+	}
+	return p.renderOK(view.SetPasswordPage(p.bare(), p.linkView(link)))
+}
+
+// withIdentity handles a link for someone who already has an account: they have
+// to sign in before then runs.
+func (p *page) withIdentity(then func() error) error {
+	administrator := p.Sessions.AdministratorID(p.r.Context())
+	if administrator == 0 {
+		return p.redirectToSignIn()
+	}
+	var err error
+	if p.identity, err = p.SignIn.Identify(p.r.Context(), administrator, 0); err != nil {
+		return err
+	}
+	return then()
+}
+
+func (p *page) acceptInvitation() error {
+	company, err := p.SignIn.Accept(p.r.Context(), p.actor(), p.r.PathValue("token"))
+	if err != nil {
+		return err
+	}
+	p.session.Put(p.r.Context(), keyCompany, company)
+	return p.redirectDone("You are now an administrator of this company.", view.PathOverview)
+}
+
+func useLink(p *page) error {
+	link, good, err := p.signInLink()
+	if err != nil || !good {
+		return err
+	}
+	if !link.SignsIn() {
+		return p.withIdentity(p.acceptInvitation)
+	}
+	v := p.linkView(link)
+	v.Errors = checkNewPassword(p, link.Administrator.Email)
+	if len(v.Errors) > 0 {
+		return p.renderInvalid(view.SetPasswordPage(p.bare(), v))
+	}
+	ctx := p.r.Context()
+	who, err := p.SignIn.Enter(ctx, p.r.PathValue("token"), p.field("code"), p.origin())
+	if problem, ok := signInProblem(err); ok {
+		v.Errors = view.Errors{"code": problem}
+		return p.renderInvalid(view.SetPasswordPage(p.bare(), v))
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.startSession(who.ID); err != nil {
+		return err
+	}
+	if p.identity, err = p.SignIn.Identify(ctx, who.ID, link.CompanyID); err != nil {
+		return err
+	}
+	p.session.Put(ctx, keyCompany, link.CompanyID)
+	if err := p.SignIn.SetPassword(ctx, p.actor(), p.field("password"), p.sessionToken()); err != nil {
+		return err
+	}
+	return p.redirectDone("Welcome. Your password is set.", view.PathOverview)
+}
+
+// checkNewPassword checks a password that was typed twice.
+func checkNewPassword(p *page, email string) view.Errors {
+	errs := view.Errors{}
+	if err := domain.CheckPassword(p.field("password"), email); err != nil {
+		errs["password"] = sentence(err.Error())
+	} else if p.field("password") != p.field("repeat") {
+		errs["repeat"] = "The passwords don't match. Type the same password twice."
+	}
+	return errs
+}
