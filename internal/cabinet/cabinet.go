@@ -40,9 +40,9 @@ type Options struct {
 // Cabinet serves the pages and their assets.
 type Cabinet struct {
 	Options
-	session *scs.SessionManager
+	session     *scs.SessionManager
 	crossOrigin *http.CrossOriginProtection
-	mux     *http.ServeMux
+	mux         *http.ServeMux
 }
 
 const sessionLifetime = 30 * 24 * time.Hour

@@ -99,11 +99,11 @@ func (v *visitor) useLink(link string) {
 
 // response is a response with its text.
 type response struct {
-	v      *visitor
-	status int
-	header http.Header
-	text   string // of HTML, entities decoded
-	raw    string
+	v       *visitor
+	status  int
+	header  http.Header
+	text    string // of HTML, entities decoded
+	raw     string
 	request string
 }
 

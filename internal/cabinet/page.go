@@ -75,7 +75,9 @@ func (p *page) fields(name string) []string {
 func (p *page) query(name string) string { return cleanText(p.r.URL.Query().Get(name)) }
 
 // cleanText removes bytes that a database refuses.
-func cleanText(text string) string { return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "") }
+func cleanText(text string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "")
+}
 
 func (p *page) clock() view.Clock {
 	clock := view.Clock{Now: p.Now()}
