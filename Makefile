@@ -1,74 +1,74 @@
-# Pinned tools. Generators are pinned by go.mod, beside the runtime that their code needs.
+# Pinned tools. Generators are pinned by go.mod, together with the runtime that their code needs.
 export GOLANGCI_LINT := v2.14.0
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 BINARY := bin/coursebridge
-# What the short run leaves out: other programs are needed, or patience.
+# LONG matches the packages that test-short leaves out: they need other programs, or minutes.
 LONG := /test/(browser|faults|load)(/|$$)
 
 .DEFAULT_GOAL := help
 
 .PHONY: help
-help: ## this list
+help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: ## serve on a SQLite file in this directory
+run: ## serve on an SQLite file in this directory
 	go run ./cmd/coursebridge serve
 
 .PHONY: demo
-demo: ## serve a throw-away company with people, courses and live learners
+demo: ## serve a temporary company with people, courses and simulated learners
 	go run ./cmd/coursebridge demo
 
 .PHONY: build
-build: ## build bin/coursebridge, static, with its version
+build: ## build bin/coursebridge, statically linked, with its version
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BINARY) ./cmd/coursebridge
 
 .PHONY: test
-test: ## everything, on both engines; sets up all it needs
+test: ## run all tests on both engines; installs what it needs
 	@scripts/test.sh
 
 .PHONY: test-short
-test-short: ## what needs only Go: SQLite, no browser, under a minute
+test-short: ## run the tests that need only Go (SQLite, no browser), in about a minute
 	@env -u COURSEBRIDGE_TEST_POSTGRES -u COURSEBRIDGE_TEST_FULL \
 		go test -short $$(go list ./... | grep -Ev '$(LONG)')
 
 .PHONY: test-race
-test-race: ## the program's own packages under the race detector (needs a C compiler)
-	@RACE=1 scripts/test.sh ./cmd/... ./internal/...
+test-race: ## run all tests under the race detector, the black-box suites too (needs a C compiler)
+	@RACE=1 scripts/test.sh
 
 .PHONY: lint
-lint: ## linters, the house's rules, the contract, freshness of generated files
+lint: ## run the linters, the checks of test/house and of the contract, and look for stale generated files
 	@scripts/lint.sh
 
 .PHONY: generate
-generate: ## write generated code and assets anew (assets need npm)
+generate: ## regenerate code and assets (assets need npm)
 	@scripts/generate.sh
 
 .PHONY: fresh
-fresh: ## check that generated files are fresh, in a copy
+fresh: ## check, in a copy, that generated files are up to date
 	@scripts/fresh.sh
 
 .PHONY: bench
-bench: ## measure, on SQLite and a durable PostgreSQL (BENCH=name picks)
+bench: ## run the benchmarks on SQLite and a durable PostgreSQL (BENCH=pattern selects some)
 	@scripts/bench.sh
 
 .PHONY: screenshots
-screenshots: ## pictures of every page into SCREENSHOTS_DIR
+screenshots: ## write screenshots of every page to SCREENSHOTS_DIR
 	SCREENSHOTS_DIR=$(or $(SCREENSHOTS_DIR),$(CURDIR)/screenshots) go test -count=1 -run '^TestScreenshots$$' ./test/browser
 
 .PHONY: fuzz
-fuzz: ## every fuzz target for a while (FUZZTIME, 20s)
+fuzz: ## run every fuzz target for FUZZTIME (20s)
 	@scripts/fuzz.sh
 
 .PHONY: pg
-pg: ## start a PostgreSQL for this tree and print its address; eval "$(make pg)" takes it
+pg: ## start a private PostgreSQL and print its address; eval "$(make pg)" sets it
 	@scripts/pg.sh up
 
 .PHONY: pg-stop
-pg-stop: ## stop it and forget its data
+pg-stop: ## stop that PostgreSQL and delete its data
 	@scripts/pg.sh down
 
 .PHONY: clean
-clean: pg-stop ## remove what was built
+clean: pg-stop ## remove everything that was built
 	rm -rf bin screenshots

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures, on a private PostgreSQL that keeps its promises to the disk. Arguments are packages (the load suite by
-# default); BENCH picks benchmarks by name, BENCH_FLAGS adds any flags of go test.
+# Runs the benchmarks on SQLite and on a private PostgreSQL that writes to disk as in production. Arguments are packages
+# (the load suite by default). BENCH selects benchmarks by name, BENCH_FLAGS adds flags of go test.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- ./test/load/...

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every fuzz target for a while (FUZZTIME, 20s by default). go test takes one target of one package at a time.
+# Runs every fuzz target for FUZZTIME (20s by default). go test accepts only one target of one package at a time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes all generated files anew: Go code from the contract and the templates, styles and scripts from their sources.
-# Arguments are the parts to do: code, assets (both by default). Only the assets need npm.
+# Regenerates all generated files: Go code from the templates, styles and scripts from their sources.
+# Arguments select the parts: code, assets (both by default). Only the assets need npm.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- code assets

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that reads the code without running it. Needs npm, for the linter of the contract and for the assets.
+# Runs all checks that read the code without running it. npm is needed for the contract's linter and for the assets.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -9,7 +9,7 @@ step() {
   "$@"
 }
 
-# Every package.json that has a lint script: the contract's linter, the checks of styles and scripts.
+# npm_lint runs the lint script of every package.json: the contract's linter and the checks of styles and scripts.
 npm_lint() {
   local manifest
   find . -name node_modules -prune -o -name package.json -print | sort | while read -r manifest; do
@@ -18,7 +18,7 @@ npm_lint() {
   done
 }
 
-# Every module: generators keep theirs, so that what they need stays out of the program's.
+# golangci runs the linters in every Go module of the repository.
 golangci() {
   local gomod
   find . -name node_modules -prune -o -name go.mod -print | sort | while read -r gomod; do
@@ -28,6 +28,6 @@ golangci() {
 }
 
 step 'golangci-lint' golangci
-step 'the house: imports, names, sizes' go test -count=1 ./test/house
+step 'test/house: imports, names, wording, sizes' go test -count=1 ./test/house
 step 'npm: the contract' npm_lint
-step 'generated files are fresh' scripts/fresh.sh
+step 'generated files are up to date' scripts/fresh.sh

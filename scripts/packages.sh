@@ -1,13 +1,20 @@
 #!/usr/bin/env bash
-# Sees to the programs that the whole test suite needs beside Go. What is there is left alone and needs no network;
-# what is missing is installed where that is possible: as root, on a Debian.
+# Installs the programs that the whole test suite needs in addition to Go, as root on Debian. Programs that are already
+# installed are not touched, and if all are, no network is needed.
 set -euo pipefail
 cd "$(dirname "$0")"
 
+# missing prints the Debian packages whose programs were not found.
 missing() {
   ./pg.sh bindir >/dev/null 2>&1 || echo postgresql
   command -v chromium chromium-browser google-chrome >/dev/null || echo chromium
   command -v soffice libreoffice >/dev/null || echo libreoffice-calc-nogui
+}
+
+# optional prints the packages that the tests can do without: the race detector needs a C compiler, and test.sh says so
+# if it has to run without one.
+optional() {
+  command -v "$(go env CC)" >/dev/null || printf '%s\n' gcc libc6-dev
 }
 
 apt() {
@@ -15,14 +22,14 @@ apt() {
 }
 
 install() {
-  # Debian's package would set up and start a cluster of its own, which nobody here asked for.
+  # Debian's PostgreSQL package would create and start a cluster, which the tests do not use.
   local quiet=/etc/postgresql-common/createcluster.d/coursebridge-test.conf made=""
   if [ ! -e /etc/postgresql-common ]; then
     mkdir -p "$(dirname "$quiet")"
     echo 'create_main_cluster = false' >"$quiet"
     made=yes
   fi
-  # The lists may be absent or too old to be right, and another program may hold their lock for a while.
+  # The package lists may be missing or outdated, and another program may hold the lock for a while.
   for _ in 1 2 3; do
     apt install --no-install-recommends "$@" && break
     apt update || sleep 5
@@ -30,13 +37,13 @@ install() {
   [ -z "$made" ] || rm -f "$quiet"
 }
 
-mapfile -t packages < <(missing)
+mapfile -t packages < <(missing && optional)
 [ ${#packages[@]} -eq 0 ] && exit 0
 if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
-  # A second copy of this run waits here, and then finds the work done.
+  # A second copy of this script waits here until the first has installed everything.
   exec 9>"/var/lock/coursebridge-packages"
   flock 9
-  mapfile -t packages < <(missing)
+  mapfile -t packages < <(missing && optional)
   if [ ${#packages[@]} -gt 0 ]; then
     echo "installing ${packages[*]}"
     log=$(mktemp)
@@ -46,7 +53,8 @@ if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
     rm -f "$log"
   fi
 fi
+mapfile -t packages < <(missing)
 [ ${#packages[@]} -eq 0 ] && exit 0
-printf 'The tests need what these Debian packages bring: %s\nInstall them, or run the part that needs only Go: make test-short\n' \
+printf 'The tests need these Debian packages: %s\nInstall them, or run the tests that need only Go: make test-short\n' \
   "${packages[*]}" >&2
 exit 1

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A private PostgreSQL: a new cluster in a temporary directory, on a free port of 127.0.0.1, gone without trace after
-# use. Tests, benches and developers all start theirs here.
+# Starts and stops private PostgreSQL servers for tests, benchmarks and developers. Each has a new cluster in a
+# temporary directory and a free port of 127.0.0.1, and is removed completely when it is stopped.
 #
-#   pg.sh start [--durable] [--owner PID]   prints "DIRECTORY URL"; with an owner it ends when that process ends
+#   pg.sh start [--durable] [--owner PID]   prints "DIRECTORY URL"; the server stops when the owner process ends
 #   pg.sh stop DIRECTORY
-#   pg.sh up | down                         one for the developer of this working tree, noted in bin/pg
-#   pg.sh bindir                            where the server's programs are
+#   pg.sh up | down                         the server of this working tree; its address is kept in bin/pg
+#   pg.sh bindir                            prints the directory of the server's programs
 set -euo pipefail
 self=$(realpath "$0")
 note=$(dirname "$(dirname "$self")")/bin/pg
@@ -15,7 +15,7 @@ die() {
   exit 1
 }
 
-# Debian keeps initdb and pg_ctl out of the PATH; the newest version wins.
+# bindir prints the directory of initdb and pg_ctl, which Debian does not put on the PATH: the newest version found.
 bindir() {
   local dir
   dir=$(printf '%s\n' /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
@@ -43,8 +43,8 @@ max_connections = 300
 log_min_messages = warning
 CONF
   [ "$durable" = yes ] && return
-  # Nothing here outlives the run, so nothing waits for the disk. The time zone is a foreign one, so that code which
-  # leans on the server's is found out.
+  # The data is deleted after the run, so the server need not wait for the disk. The unusual time zone exposes code that
+  # depends on the server's time zone.
   cat <<'CONF'
 fsync = off
 synchronous_commit = off
@@ -55,8 +55,8 @@ timezone = 'Asia/Kathmandu'
 CONF
 }
 
-# A linguistic default collation in tests, for the same reason as the time zone: SQLite compares bytes, and a query
-# that lets the engine's collation decide must not pass on both by luck.
+# init creates the cluster. Tests get a linguistic default collation: SQLite compares bytes, so a query that depends on
+# the engine's collation fails on PostgreSQL instead of passing by luck.
 init() {
   local common=(--pgdata="$dir/data" --username=postgres --pwfile="$dir/password" --auth=scram-sha-256
     --encoding=UTF8 --no-sync)
@@ -71,8 +71,8 @@ init() {
   }
 }
 
-# The port is taken by binding it, never by asking first: two copies may pick the same one at the same moment. It lies
-# below the range from which the kernel takes the ports of outgoing connections.
+# launch tries random ports until the server can bind one: asking first whether a port is free would race with other
+# copies. The ports are below the range that the kernel uses for outgoing connections.
 launch() {
   local try
   for try in {1..30}; do
@@ -88,7 +88,7 @@ launch() {
   die "no free port found"
 }
 
-# An owner that is killed outright runs no trap; this looks after its server.
+# watch stops the server when its owner is gone: a process that was killed runs no trap.
 watch() {
   # shellcheck disable=SC2016 # expands in the watcher
   setsid bash -c 'while kill -0 "$1" 2>/dev/null; do sleep 1; done; exec "$2" stop "$3"' \
@@ -109,7 +109,8 @@ start() {
   done
   bin=$(bindir) || die "PostgreSQL is not installed (Debian: apt-get install postgresql)"
   umask 077
-  # Not under TMPDIR: the server's account must be able to enter it, and a socket's path is limited to 107 bytes.
+  # TMPDIR is ignored: the server's account must be able to enter the directory, and a socket's path has at most 107
+  # bytes.
   dir=$(env -u TMPDIR mktemp -d -t coursebridge-pg.XXXXXX)
   trap 'stop "$dir"' EXIT
   trap 'exit 130' INT

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Runs every test there is, on both engines, with the browser and the office program, on a PostgreSQL of its own.
-# Arguments are packages (all by default). RACE=1 adds the race detector, TEST_FLAGS any flags of go test.
-# Copies of it may run side by side; whatever ends it, its processes end with it.
+# Runs all tests, on both engines, with a browser and an office program, on a PostgreSQL server that it starts itself.
+# The program's own packages run under the race detector; the black-box suites, which start the built program, do not.
+#
+# Arguments are packages (all by default). With packages or RACE set, there is one run: RACE=1 turns the race detector
+# on for all of it, RACE=0 turns it off. TEST_FLAGS adds flags of go test.
+# Several copies may run at the same time. However a copy ends, the processes that it started end with it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- ./...
 
 job="" server="" work=$(mktemp -d)
 
@@ -27,8 +29,8 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# In a process group of its own, and waited for in the background: so a signal is acted on at once, and takes the
-# browsers and servers that the tests have started with it.
+# run starts a command in a process group of its own and waits for it in the background, so that a signal is handled at
+# once and also reaches the browsers and servers that the tests have started.
 run() {
   set -m
   "$@" </dev/null &
@@ -37,9 +39,9 @@ run() {
   wait "$job"
 }
 
-# A copy of the repository that belongs to another user makes git, and so go build, refuse.
+# git, and so go build, refuses to work in a copy of the repository that belongs to another user.
 export GOFLAGS="${GOFLAGS:+$GOFLAGS }-buildvcs=false"
-# Tests fail where something they need is missing, rather than make do without.
+# With this set, a test fails if something it needs is missing.
 export COURSEBRIDGE_TEST_FULL=1
 
 run scripts/packages.sh
@@ -47,9 +49,27 @@ run scripts/pg.sh start --owner $$ >"$work/server"
 read -r server COURSEBRIDGE_TEST_POSTGRES <"$work/server"
 export COURSEBRIDGE_TEST_POSTGRES
 
-run go vet "$@"
-run go build -o "$work/tally" ./scripts/tally
+# The race detector needs a C compiler.
+race=()
+if command -v "$(go env CC)" >/dev/null; then
+  race=(-race)
+elif [ "${RACE:-}" = 1 ]; then
+  echo 'test.sh: RACE=1 needs a C compiler (Debian: apt-get install gcc libc6-dev)' >&2
+  exit 1
+elif [ -z "${RACE:-}" ]; then
+  echo 'test.sh: there is no C compiler, so the tests run without the race detector' >&2
+fi
+
 read -ra flags <<<"${TEST_FLAGS:-}"
-[ -z "${RACE:-}" ] || flags+=(-race)
-# go vet has run above, on more than go test would have it look at.
-run "$work/tally" -count=1 -vet=off -timeout=9m "${flags[@]}" "$@"
+# go vet runs below, with more checks than go test would run.
+flags=(-count=1 -vet=off -timeout=9m "${flags[@]}")
+if [ $# -eq 0 ] && [ -z "${RACE:-}" ]; then
+  groups=("${flags[@]}" "${race[@]}" ./cmd/... ./internal/... -- "${flags[@]}" ./scripts/... ./test/...)
+else
+  [ "${RACE:-0}" = 1 ] && flags+=("${race[@]}")
+  groups=("${flags[@]}" "${@:-./...}")
+fi
+
+run go vet "${@:-./...}"
+run go build -o "$work/tally" ./scripts/tally
+run "$work/tally" "${groups[@]}"

@@ -22,7 +22,7 @@ type event struct {
 	FailedBuild string
 }
 
-// count gathers the events of all packages.
+// count adds up the results of all packages.
 type count struct {
 	out      io.Writer
 	packages map[string]*pkg
@@ -32,7 +32,7 @@ type count struct {
 	failed   []string
 }
 
-// pkg is one package whose tests run.
+// pkg is a package whose tests are running.
 type pkg struct {
 	tests  map[string]*test
 	output strings.Builder
@@ -44,7 +44,7 @@ type test struct {
 	output   strings.Builder
 }
 
-// frame matches the lines by which go test tells which test is on.
+// frame matches the lines that go test prints when it switches between tests.
 var frame = regexp.MustCompile(`^=== (RUN|PAUSE|CONT|NAME) +`)
 
 func newCount(out io.Writer) *count {
@@ -67,8 +67,8 @@ func (c *count) read(r io.Reader) error {
 	}
 }
 
-// line takes one event. What is not JSON is passed on: it is go's own
-// complaint, and the exit code tells the rest.
+// line reads one event. A line that is not JSON is an error message of go
+// itself: it is printed as it is.
 func (c *count) line(line []byte) {
 	var e event
 	if json.Unmarshal(line, &e) != nil {
@@ -120,8 +120,8 @@ func (c *count) testEvent(e event) {
 	}
 }
 
-// parent finds the test that a subtest belongs to. Names of subtests may hold
-// slashes of their own, so it is the longest prefix that is a test.
+// parent returns the test that a subtest belongs to. Names of subtests may
+// contain slashes, so the parent is the longest prefix that is a test.
 func (p *pkg) parent(name string) (*test, bool) {
 	for i := strings.LastIndexByte(name, '/'); i > 0; i = strings.LastIndexByte(name[:i], '/') {
 		if t := p.tests[name[:i]]; t != nil {
@@ -142,9 +142,10 @@ func (c *count) packageEvent(e event) {
 	}
 }
 
-// closePackage counts a package's tests. A test with subtests counts through
-// them, unless it failed while none of them did. A package that failed while
-// none of its tests did (it does not build, it exits, it leaks) counts as one.
+// closePackage counts a package's tests. Only the subtests of a test are
+// counted, unless the test failed and none of its subtests did. A package that
+// failed although all of its tests passed (it does not build, or it exits with
+// an error after the tests) counts as one failure.
 func (c *count) closePackage(name string, p *pkg, e event) {
 	failed, passed := len(c.failed), c.passed
 	through := p.through()
@@ -179,7 +180,8 @@ func (c *count) closePackage(name string, p *pkg, e event) {
 	fmt.Fprintf(c.out, "FAIL  %s  %.1fs\n", name, e.Elapsed)
 }
 
-// through tells which failed tests have a failed subtest to answer for them.
+// through returns the tests that have a failed subtest, which is counted in
+// their place.
 func (p *pkg) through() map[*test]bool {
 	through := map[*test]bool{}
 	for id, t := range p.tests {
@@ -190,8 +192,8 @@ func (p *pkg) through() map[*test]bool {
 	return through
 }
 
-// failed holds also for a test that never ended: a panic elsewhere or the time
-// limit cut it off.
+// failed reports whether the test failed. A test that never ended was cut off by
+// a panic in another test or by the time limit, and has failed too.
 func (t *test) failed() bool { return t.outcome == "fail" || t.outcome == "" }
 
 func (c *count) print(output string) {
@@ -201,17 +203,17 @@ func (c *count) print(output string) {
 	_, _ = io.WriteString(c.out, output)
 }
 
-// close prints the count and gives the exit code; clean is false when go test
-// itself ended badly.
+// close prints the totals and returns the exit code. clean is false if go test
+// itself returned an error.
 func (c *count) close(clean bool) int {
 	for _, name := range slices.Sorted(maps.Keys(c.packages)) {
 		c.closePackage(name, c.packages[name], event{Action: "fail"})
 	}
 	switch {
 	case !clean && len(c.failed) == 0:
-		c.failed = append(c.failed, "go test itself; its own words are above")
+		c.failed = append(c.failed, "go test itself (its message is above)")
 	case c.passed+c.skipped+len(c.failed) == 0:
-		c.failed = append(c.failed, "no test has run")
+		c.failed = append(c.failed, "no test was run")
 	}
 	if len(c.failed) > 0 {
 		c.print("\nfailed:\n  " + strings.Join(c.failed, "\n  "))

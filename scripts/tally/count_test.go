@@ -8,7 +8,7 @@ import (
 func TestCount(t *testing.T) {
 	t.Parallel()
 	const pass = `{"Action":"run","Package":"p","Test":"TestA"}
-{"Action":"output","Package":"p","Test":"TestA","Output":"quiet please\n"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"output of a passing test\n"}
 {"Action":"pass","Package":"p","Test":"TestA","Elapsed":0.1}
 `
 	for name, c := range map[string]struct {
@@ -19,25 +19,25 @@ func TestCount(t *testing.T) {
 		shows  []string
 		hides  []string
 	}{
-		"passing output stays away": {
+		"output of a passing test is hidden": {
 			events: pass + `{"Action":"pass","Package":"p","Elapsed":1.5}`,
 			last:   "1 passed, 0 failed",
 			shows:  []string{"ok    p  1.5s  1 passed"},
-			hides:  []string{"quiet please"},
+			hides:  []string{"output of a passing test"},
 		},
 		"a failure is shown in full": {
 			events: pass + `{"Action":"run","Package":"p","Test":"TestB"}
 {"Action":"output","Package":"p","Test":"TestB","Output":"=== RUN   TestB\n"}
-{"Action":"output","Package":"p","Test":"TestB","Output":"=== said by the test\n"}
+{"Action":"output","Package":"p","Test":"TestB","Output":"=== printed by the test\n"}
 {"Action":"output","Package":"p","Test":"TestB","Output":"    b_test.go:1: wrong\n"}
 {"Action":"fail","Package":"p","Test":"TestB","Elapsed":0.1}
 {"Action":"fail","Package":"p","Elapsed":1}`,
 			code:  1,
 			last:  "1 passed, 1 failed",
-			shows: []string{"b_test.go:1: wrong", "=== said by the test", "FAIL  p", "failed:\n  p TestB\n"},
-			hides: []string{"quiet please", "=== RUN"},
+			shows: []string{"b_test.go:1: wrong", "=== printed by the test", "FAIL  p", "failed:\n  p TestB\n"},
+			hides: []string{"output of a passing test", "=== RUN"},
 		},
-		"a parent counts through its subtests": {
+		"subtests are counted instead of their parent": {
 			events: `{"Action":"run","Package":"p","Test":"TestA"}
 {"Action":"run","Package":"p","Test":"TestA/x/y"}
 {"Action":"run","Package":"p","Test":"TestA/z"}
@@ -48,7 +48,7 @@ func TestCount(t *testing.T) {
 			code: 1,
 			last: "1 passed, 1 failed",
 		},
-		"a parent that fails alone counts": {
+		"a parent that fails alone is counted": {
 			events: `{"Action":"run","Package":"p","Test":"TestA"}
 {"Action":"run","Package":"p","Test":"TestA/x"}
 {"Action":"pass","Package":"p","Test":"TestA/x"}
@@ -83,16 +83,16 @@ func TestCount(t *testing.T) {
 			last:  "1 passed, 1 failed",
 			shows: []string{"goleak"},
 		},
-		"a package cut off has failed": {
+		"a package that never ended has failed": {
 			events: pass, broken: true, code: 1, last: "1 passed, 1 failed",
 		},
-		"go test's own failure is one": {
+		"an error of go test itself is a failure": {
 			events: pass + `{"Action":"pass","Package":"p"}`, broken: true, code: 1, last: "1 passed, 1 failed",
 		},
-		"nothing run is no success": {
+		"a run without tests is a failure": {
 			events: `{"Action":"skip","Package":"p"}`, code: 1, last: "0 passed, 1 failed",
 		},
-		"skips are told": {
+		"skipped tests are reported": {
 			events: pass + `{"Action":"run","Package":"p","Test":"TestB"}
 {"Action":"skip","Package":"p","Test":"TestB"}
 {"Action":"pass","Package":"p"}`,

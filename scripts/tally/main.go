@@ -1,14 +1,17 @@
-// Command tally runs go test and tells what came of it: a line per package, the
-// whole output of what failed, and the count as the last line. It decides
-// nothing about which tests run or how; its arguments are those of go test.
+// Command tally runs go test and prints a summary: one line per package, the
+// whole output of every failure, and the totals as the last line. Its arguments
+// are those of go test. A "--" between arguments separates several runs of
+// go test, which run one after the other and share the totals.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 )
 
 func main() {
@@ -16,24 +19,52 @@ func main() {
 }
 
 func run(args []string, stdout, stderr io.Writer) int {
+	c, clean := newCount(stdout), true
+	for _, group := range split(args) {
+		if err := goTest(c, group, stderr); err != nil {
+			clean = false
+			// go test has explained an exit status of its own.
+			if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) {
+				fmt.Fprintln(stderr, "tally:", err)
+			}
+		}
+	}
+	return c.close(clean)
+}
+
+// split cuts the arguments at every "--".
+func split(args []string) (groups [][]string) {
+	for {
+		i := slices.Index(args, "--")
+		if i < 0 {
+			return append(groups, args)
+		}
+		groups = append(groups, args[:i])
+		args = args[i+1:]
+	}
+}
+
+// goTest runs go test once and counts its events.
+func goTest(c *count, args []string, stderr io.Writer) error {
 	cmd := exec.CommandContext(context.Background(), "go", append([]string{"test", "-json"}, args...)...)
 	cmd.Stderr = stderr
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
-		fmt.Fprintln(stderr, "tally:", err)
-		return 1
+		return err
 	}
 	if err := cmd.Start(); err != nil {
-		fmt.Fprintln(stderr, "tally:", err)
-		return 1
+		return err
 	}
-	count := newCount(stdout)
-	readErr := count.read(pipe)
+	readErr := c.read(pipe)
 	if readErr != nil {
-		fmt.Fprintln(stderr, "tally: read go test:", readErr)
-		// go test must be able to write to its end, or it would never exit.
+		// go test blocks, and never exits, unless its output is read to the end.
 		_, _ = io.Copy(io.Discard, pipe)
 	}
-	waitErr := cmd.Wait()
-	return count.close(readErr == nil && waitErr == nil)
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("go test: %w", err)
+	}
+	if readErr != nil {
+		return fmt.Errorf("read the output of go test: %w", readErr)
+	}
+	return nil
 }
