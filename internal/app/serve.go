@@ -214,21 +214,13 @@ func (a *App) mounts(p *parts, sc ServeConfig) ([]server.Mount, error) {
 
 func (a *App) cabinet(p *parts, wc WebhookConfig) *cabinet.Cabinet {
 	return cabinet.New(cabinet.Options{
-		SignIn:   service.NewSignIn(a.store, sealer{a.box}, service.SignInOptions{Now: a.store.Now}),
+		SignIn:   service.NewSignIn(a.store, a.box, service.SignInOptions{Now: a.store.Now}),
 		Sessions: p.sessions, Companies: a.companies, Administrators: a.administrators, Tokens: a.tokens,
 		Webhooks: p.webhooks, Audit: service.NewAudit(a.store),
 		PublicURL: func() string { return a.address(p.server.Addr().String()) },
 		Secure:    strings.HasPrefix(a.config.PublicURL, "https://"), AllowHTTP: wc.AllowHTTP, Now: a.store.Now, Log: a.log,
 	})
 }
-
-// sealer seals second factors in the box that webhook secrets are in.
-type sealer struct{ box *secret.Box }
-
-const factorLabel = "second factor"
-
-func (s sealer) Seal(plain []byte) ([]byte, error)  { return s.box.Seal(factorLabel, plain), nil }
-func (s sealer) Open(sealed []byte) ([]byte, error) { return s.box.Open(factorLabel, sealed) }
 
 func (a *App) checks(p *parts, wc WebhookConfig) []server.Check {
 	return []server.Check{

@@ -58,7 +58,7 @@ func auditLog(p *page) error {
 	for _, e := range slice.Items {
 		v.Entries = append(v.Entries, auditEntry(e))
 	}
-	if next := service.NextAudit(slice); next != nil {
+	if next := service.NextAuditCursor(slice); next != nil {
 		v.Pager.Next = p.pageURL(fmt.Sprintf("%d-%d", next.At, next.ID))
 	}
 	if pg.After != nil {

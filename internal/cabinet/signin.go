@@ -82,7 +82,7 @@ func signInProblem(err error) (string, bool) {
 
 // retryAt returns when a throttled person may try again, or nil for at once.
 func retryAt(err error) *time.Time {
-	var wait *domain.Throttled
+	var wait *domain.ThrottledError
 	if !errors.As(err, &wait) {
 		return nil
 	}

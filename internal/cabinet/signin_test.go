@@ -47,7 +47,7 @@ func TestWrongPasswordTellsNothing(t *testing.T) {
 	onEachEngine(t, func(f fixture) {
 		f.administrator()
 		v := f.visitor()
-		known := v.signIn(admin, "a wrong password, plainly").wantStatus(http.StatusUnprocessableEntity).wantText(domain.ErrSignIn.Message)
+		known := v.signIn(admin, "a wrong password, plainly").wantStatus(http.StatusUnprocessableEntity).wantText(domain.ErrWrongCredentials.Message)
 		unknown := v.signIn("nobody@baltic.example", "a wrong password, plainly").wantStatus(http.StatusUnprocessableEntity)
 		if got := strings.ReplaceAll(unknown.raw, "nobody@baltic.example", admin); got != known.raw {
 			f.Errorf("known and unknown addresses are answered differently:\n%s\n%s", known.mainText(), unknown.mainText())

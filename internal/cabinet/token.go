@@ -111,7 +111,7 @@ func (p *page) newToken(form view.TokenForm) (domain.NewToken, view.Errors) {
 	if in.Allowed, err = domain.ParsePrefixes(strings.Split(form.Allowed, "\n")); err != nil {
 		errs["allowed"] = sentence(err.Error())
 	}
-	if _, err := domain.Name(form.Name); err != nil {
+	if _, err := domain.NormalizeName(form.Name); err != nil {
 		errs["name"] = sentence(err.Error())
 	}
 	return in, errs

@@ -123,7 +123,7 @@ func (d *Dispatcher) judge(l *lane, item domain.DueDelivery, url string, out *Ou
 // attemptOf gives an outcome as the log keeps it.
 func attemptOf(out *Outcome, url string) domain.Attempt {
 	return domain.Attempt{
-		URL: url, StartedAt: domain.Instant(out.StartedAt), Duration: out.Duration, StatusCode: out.StatusCode,
+		URL: url, StartedAt: domain.NormalizeTime(out.StartedAt), Duration: out.Duration, StatusCode: out.StatusCode,
 		ErrorKind: string(out.Kind), Error: storable(out.Detail), RequestHeaders: logged(out.RequestHeaders),
 		ResponseHeaders: logged(out.ResponseHeaders), ResponseBody: out.ResponseBody,
 	}

@@ -88,7 +88,7 @@ func (w *World) assignHistory(ctx context.Context, n int) error {
 	now := w.learning.Now()
 	for k := range 2 + w.rand.IntN(3) {
 		began := now.Add(-time.Duration(w.rand.Int64N(int64(history))))
-		deadline := domain.Instant(began.AddDate(0, 0, 20+w.rand.IntN(100)))
+		deadline := domain.NormalizeTime(began.AddDate(0, 0, 20+w.rand.IntN(100)))
 		a, err := w.assign(ctx, n, (n+k)%len(w.courses), fmt.Sprintf("A-%04d-%d", 1001+n, k+1), &deadline)
 		if err != nil {
 			return err
@@ -118,11 +118,11 @@ func (w *World) assign(ctx context.Context, person, course int, externalID strin
 // learn reports a few steps of a learner, the first at began.
 func (w *World) learn(ctx context.Context, a domain.Assignment, began time.Time, steps int) error {
 	var items []domain.ActivityItem
-	at, percent := domain.Instant(began), 0
+	at, percent := domain.NormalizeTime(began), 0
 	for range steps {
 		percent = min(100, percent+20+w.rand.IntN(50))
 		items = append(items, w.step(a, at, percent))
-		at = domain.Instant(at.Add(time.Duration(1+w.rand.IntN(48)) * time.Hour))
+		at = domain.NormalizeTime(at.Add(time.Duration(1+w.rand.IntN(48)) * time.Hour))
 		if at.After(w.learning.Now()) {
 			break
 		}

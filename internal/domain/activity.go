@@ -11,7 +11,7 @@ const MaxFuture = 24 * time.Hour
 // Check reports every field of an activity that is wrong.
 func (a Activity) Check(now time.Time) error {
 	var c Checks
-	c.Add("id", Identifier(a.ID))
+	c.Add("id", CheckIdentifier(a.ID))
 	if a.AssignmentID < 1 {
 		c.Add("assignmentId", errors.New("must be the id of an assignment"))
 	}

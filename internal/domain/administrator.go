@@ -77,7 +77,7 @@ func (p *Profile) Check() error {
 	var c Checks
 	if p.Name != "" {
 		var err error
-		p.Name, err = Name(p.Name)
+		p.Name, err = NormalizeName(p.Name)
 		c.Add("name", err)
 	}
 	if !slices.Contains(Themes, p.Theme) {
@@ -113,16 +113,16 @@ type LinkRequest struct {
 	DropSecondFactor bool  // for someone who lost it, recovery codes and all
 }
 
-// MintLink makes the secret of a one-time link: 256 bits after its kind.
-func MintLink(kind LinkKind) string {
+// GenerateLink makes the secret of a one-time link: 256 bits after its kind.
+func GenerateLink(kind LinkKind) string {
 	secret := make([]byte, linkBytes)
 	_, _ = rand.Read(secret) // crypto/rand does not fail
 	return string(rune(kind)) + base64.RawURLEncoding.EncodeToString(secret)
 }
 
-// HashLink gives what is stored and looked up, and the kind. ok is false for a
+// ParseLink gives what is stored and looked up, and the kind. ok is false for a
 // string that can not be a link at all.
-func HashLink(token string) (hash [sha256.Size]byte, kind LinkKind, ok bool) {
+func ParseLink(token string) (hash [sha256.Size]byte, kind LinkKind, ok bool) {
 	if len(token) != 1+base64.RawURLEncoding.EncodedLen(linkBytes) {
 		return hash, 0, false
 	}
@@ -175,10 +175,10 @@ type NewPassword struct {
 
 // Answers around administrators.
 var (
-	ErrSignIn                = Errorf(CodeUnauthorized, "The e-mail address or the password is wrong.")
-	ErrPassword              = Errorf(CodeUnauthorized, "The password is wrong.")
-	ErrCode                  = Errorf(CodeUnauthorized, "The code is wrong, too old or was used before. Enter the one that the app shows now, or a recovery code.")
-	ErrLink                  = Errorf(CodeNotFound, "This link was used before, has expired or was withdrawn. Ask for a new one.")
+	ErrWrongCredentials      = Errorf(CodeUnauthorized, "The e-mail address or the password is wrong.")
+	ErrWrongPassword         = Errorf(CodeUnauthorized, "The password is wrong.")
+	ErrWrongCode             = Errorf(CodeUnauthorized, "The code is wrong, too old or was used before. Enter the one that the app shows now, or a recovery code.")
+	ErrLinkNotFound          = Errorf(CodeNotFound, "This link was used before, has expired or was withdrawn. Ask for a new one.")
 	ErrLinkNeedsSignIn       = Errorf(CodeUnauthorized, "Sign in with your password to accept this invitation.")
 	ErrLinkOfAnother         = Errorf(CodeWrongCompany, "This link is meant for another e-mail address than the one you are signed in with.")
 	ErrAdministratorNotFound = Errorf(CodeNotFound, "There is no such administrator.")

@@ -11,17 +11,17 @@ import (
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []domain.LinkKind{domain.LinkOperator, domain.LinkInvitation} {
-		token := domain.MintLink(kind)
-		hash, got, ok := domain.HashLink(token)
+		token := domain.GenerateLink(kind)
+		hash, got, ok := domain.ParseLink(token)
 		if !ok || got != kind || len(token) != 44 {
 			t.Errorf("link %q: kind %c, %v", token, got, ok)
 		}
 		// Whoever holds an invitation can't turn it into the operator's word.
-		if changed, _, _ := domain.HashLink("o" + token[1:]); kind == domain.LinkInvitation && changed == hash {
+		if changed, _, _ := domain.ParseLink("o" + token[1:]); kind == domain.LinkInvitation && changed == hash {
 			t.Error("the hash does not cover the kind")
 		}
 		for _, bad := range []string{"", token[1:], token + "x", "x" + token[1:]} {
-			if _, _, ok := domain.HashLink(bad); ok {
+			if _, _, ok := domain.ParseLink(bad); ok {
 				t.Errorf("%q passes for a link", bad)
 			}
 		}

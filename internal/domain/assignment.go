@@ -113,8 +113,8 @@ type NewAssignment struct {
 // Check reports every field that is wrong.
 func (n NewAssignment) Check() error {
 	var c Checks
-	c.Add("employeeExternalId", ExternalID(n.EmployeeExternalID))
-	c.Add("externalId", ExternalID(n.ExternalID))
+	c.Add("employeeExternalId", CheckExternalID(n.EmployeeExternalID))
+	c.Add("externalId", CheckExternalID(n.ExternalID))
 	return c.Err()
 }
 
@@ -135,9 +135,9 @@ func (n NewAssignment) Make(id int64, e Employee, course Course, now time.Time, 
 	return a
 }
 
-// Repeats holds a repeated request against the assignment that has its
+// CheckRepeat holds a repeated request against the assignment that has its
 // externalId: nil when it asks for the same, else a conflict that names what differs.
-func (n NewAssignment) Repeats(a Assignment) error {
+func (n NewAssignment) CheckRepeat(a Assignment) error {
 	var differing []string
 	if n.EmployeeExternalID != a.EmployeeExternalID {
 		differing = append(differing, "employeeExternalId")

@@ -107,7 +107,7 @@ func TestRepeats(t *testing.T) {
 		{"everything", domain.NewAssignment{ExternalID: "A1", EmployeeExternalID: "e1", CourseID: 6, Deadline: ptr(at(1)), IsRequired: ptr(false)},
 			[]string{"employeeExternalId", "courseId", "deadline", "isRequired"}},
 	} {
-		err := c.in.Repeats(first)
+		err := c.in.CheckRepeat(first)
 		if c.differs == nil {
 			if err != nil {
 				t.Errorf("%s: %v", c.name, err)

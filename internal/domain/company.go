@@ -49,9 +49,9 @@ type NewCompany struct {
 func (n *NewCompany) Check() error {
 	var c Checks
 	var err error
-	n.Name, err = Name(n.Name)
+	n.Name, err = NormalizeName(n.Name)
 	c.Add("name", err)
-	n.AdminEmail, err = Email(n.AdminEmail)
+	n.AdminEmail, err = NormalizeEmail(n.AdminEmail)
 	c.Add("admin", err)
 	if n.TimeZone == "" {
 		n.TimeZone = "UTC"
@@ -74,7 +74,7 @@ type CompanySettings struct {
 func (s *CompanySettings) Check() error {
 	var c Checks
 	if s.Name != nil {
-		name, err := Name(*s.Name)
+		name, err := NormalizeName(*s.Name)
 		c.Add("name", err)
 		s.Name = &name
 	}

@@ -39,10 +39,10 @@ func (c Course) Rule() CourseRule {
 func (c *Course) Check() error {
 	var checks Checks
 	var err error
-	c.Name, err = Name(c.Name)
+	c.Name, err = NormalizeName(c.Name)
 	checks.Add("name", err)
 	if c.ExternalID != "" {
-		checks.Add("externalId", ExternalID(c.ExternalID))
+		checks.Add("externalId", CheckExternalID(c.ExternalID))
 	}
 	if c.PassMark < 0 || c.PassMark > FullPoints {
 		checks.Add("passMark", errors.New("must be a number from 0 to 100"))
@@ -54,7 +54,7 @@ func (c *Course) Check() error {
 		checks.Add("modules", errors.New("must be at most 500"))
 	}
 	for i, m := range c.Modules {
-		if c.Modules[i], err = Name(m); err != nil {
+		if c.Modules[i], err = NormalizeName(m); err != nil {
 			checks.Add("modules", err)
 			break
 		}

@@ -53,10 +53,10 @@ type Provision struct {
 func (p *Provision) Check() error {
 	var c Checks
 	var err error
-	c.Add("externalId", ExternalID(p.ExternalID))
-	p.Email, err = Email(p.Email)
+	c.Add("externalId", CheckExternalID(p.ExternalID))
+	p.Email, err = NormalizeEmail(p.Email)
 	c.Add("email", err)
-	p.Name, err = Name(p.Name)
+	p.Name, err = NormalizeName(p.Name)
 	c.Add("name", err)
 	return c.Err()
 }
@@ -96,20 +96,20 @@ func (s *ProvisionState) Add(in Provision, e *Employee) {
 	}
 }
 
-// ProvisionAct is what must be written to give a provisioning call its answer.
-type ProvisionAct int
+// ProvisionAction is what must be written to give a provisioning call its answer.
+type ProvisionAction int
 
 // The acts. Join covers both created and linked: which of the two it was is
 // known once the account's insertion tells whether the account was there.
 const (
-	ProvisionNothing ProvisionAct = iota
+	ProvisionNothing ProvisionAction = iota
 	ProvisionSetExternalID
 	ProvisionBringBack
 	ProvisionJoin
 )
 
 // DecideProvision walks the decision table; the first match wins.
-func DecideProvision(in Provision, s ProvisionState) (ProvisionAct, error) {
+func DecideProvision(in Provision, s ProvisionState) (ProvisionAction, error) {
 	sameEmail := func(e *Employee) bool { return FoldEmail(e.Email) == FoldEmail(in.Email) }
 	switch {
 	case s.ByExternalID != nil && sameEmail(s.ByExternalID):
@@ -138,17 +138,17 @@ type EmployeePatch struct {
 func (p *EmployeePatch) Check() error {
 	var c Checks
 	if p.Name != nil {
-		name, err := Name(*p.Name)
+		name, err := NormalizeName(*p.Name)
 		c.Add("name", err)
 		p.Name = &name
 	}
 	if p.Tags != nil {
-		tags, err := Tags(*p.Tags)
+		tags, err := NormalizeTags(*p.Tags)
 		c.Add("tags", err)
 		p.Tags = &tags
 	}
 	if p.Email != nil {
-		email, err := Email(*p.Email)
+		email, err := NormalizeEmail(*p.Email)
 		c.Add("email", err)
 		p.Email = &email
 	}

@@ -18,7 +18,7 @@ func TestDecideProvision(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		state domain.ProvisionState
-		want  domain.ProvisionAct
+		want  domain.ProvisionAction
 		code  domain.Code
 	}{
 		{"nobody", domain.ProvisionState{}, domain.ProvisionJoin, ""},

@@ -118,13 +118,13 @@ func (in *EndpointInput) Check() error {
 	var c Checks
 	var err error
 	in.URL = strings.TrimSpace(in.URL)
-	if err = plain(in.URL); err == nil {
-		err = length(in.URL, 1, MaxEndpointURL)
+	if err = checkText(in.URL); err == nil {
+		err = checkLength(in.URL, 1, MaxEndpointURL)
 	}
 	c.Add("url", err)
 	in.Description = strings.TrimSpace(in.Description)
-	if err = plain(in.Description); err == nil {
-		err = length(in.Description, 0, MaxDescription)
+	if err = checkText(in.Description); err == nil {
+		err = checkLength(in.Description, 0, MaxDescription)
 	}
 	c.Add("description", err)
 	in.Events, err = CheckEvents(in.Events)

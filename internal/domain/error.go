@@ -65,8 +65,8 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Because attaches the cause that the log should see.
-func (e *Error) Because(cause error) *Error {
+// WithCause attaches the cause that the log should see.
+func (e *Error) WithCause(cause error) *Error {
 	e.cause = cause
 	return e
 }

@@ -12,7 +12,7 @@ import (
 func TestError(t *testing.T) {
 	t.Parallel()
 	cause := io.ErrUnexpectedEOF
-	err := fmt.Errorf("read: %w", domain.Errorf(domain.CodeUnavailable, "Try %s.", "again").Because(cause))
+	err := fmt.Errorf("read: %w", domain.Errorf(domain.CodeUnavailable, "Try %s.", "again").WithCause(cause))
 	var e *domain.Error
 	switch {
 	case !errors.As(err, &e) || e.Message != "Try again.":

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-const instantOut = "2006-01-02T15:04:05.999-07:00"
+const instantLayout = "2006-01-02T15:04:05.999-07:00"
 
 // FormatInstant writes a date-time the way the API shows it: UTC, numeric
 // offset, at most milliseconds.
-func FormatInstant(t time.Time) string { return t.UTC().Format(instantOut) }
+func FormatInstant(t time.Time) string { return t.UTC().Format(instantLayout) }
 
-// Instant gives t as it is kept: UTC, whole milliseconds.
-func Instant(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+// NormalizeTime gives t as it is kept: UTC, whole milliseconds.
+func NormalizeTime(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
 var (
 	errInstant = errors.New("must be a date-time with a zone, such as 2026-11-14T09:30:00Z or 2026-11-14T12:30:00+03:00")
@@ -27,7 +27,7 @@ var (
 // and an offset of a day, and no leap second, which is read as the second after it.
 func ParseInstant(s string) (time.Time, error) {
 	s = strings.ToUpper(s)
-	if !instantForm(s) {
+	if !hasInstantForm(s) {
 		return time.Time{}, errInstant
 	}
 	leap := s[leapEnd-3:leapEnd] == ":60"
@@ -41,12 +41,12 @@ func ParseInstant(s string) (time.Time, error) {
 		}
 		return time.Time{}, errNoTime
 	}
-	t = Instant(t)
+	t = NormalizeTime(t)
 	if leap {
 		t = t.Truncate(time.Second).Add(time.Second)
 	}
 	switch {
-	case leap && t != t.Truncate(24*time.Hour), !instantOffset(s):
+	case leap && t != t.Truncate(24*time.Hour), !hasValidOffset(s):
 		return time.Time{}, errNoTime
 	case t.Year() < 1 || t.Year() > 9999:
 		return time.Time{}, errYear
@@ -56,11 +56,11 @@ func ParseInstant(s string) (time.Time, error) {
 
 const leapEnd = len("2006-01-02T15:04:60")
 
-// instantForm says whether every digit and sign is in its place, whatever the
+// hasInstantForm says whether every digit and sign is in its place, whatever the
 // numbers are.
-func instantForm(s string) bool {
+func hasInstantForm(s string) bool {
 	const begin, zulu, offset = "0000-00-00T00:00:00", "Z", "+00:00"
-	if len(s) <= len(begin) || !like(s[:len(begin)], begin) {
+	if len(s) <= len(begin) || !matchesForm(s[:len(begin)], begin) {
 		return false
 	}
 	rest := s[len(begin):]
@@ -71,11 +71,11 @@ func instantForm(s string) bool {
 		}
 		rest = zone
 	}
-	return rest == zulu || like(strings.Replace(rest, "-", "+", 1), offset)
+	return rest == zulu || matchesForm(strings.Replace(rest, "-", "+", 1), offset)
 }
 
-// like compares with a form in which 0 stands for any digit.
-func like(s, form string) bool {
+// matchesForm compares with a form in which 0 stands for any digit.
+func matchesForm(s, form string) bool {
 	if len(s) != len(form) {
 		return false
 	}
@@ -87,9 +87,9 @@ func like(s, form string) bool {
 	return true
 }
 
-// instantOffset says whether the offset is less than a day, and its minutes less
+// hasValidOffset says whether the offset is less than a day, and its minutes less
 // than an hour.
-func instantOffset(s string) bool {
+func hasValidOffset(s string) bool {
 	n := len(s)
 	return s[n-1] == 'Z' || s[n-5:n-3] < "24" && s[n-2:] < "60"
 }

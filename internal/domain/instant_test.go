@@ -76,7 +76,7 @@ func TestInstantsThatAreNone(t *testing.T) {
 
 func TestInstant(t *testing.T) {
 	t.Parallel()
-	got := domain.Instant(time.Date(2026, 11, 14, 12, 30, 0, 1_999_999, time.FixedZone("", 3*60*60)))
+	got := domain.NormalizeTime(time.Date(2026, 11, 14, 12, 30, 0, 1_999_999, time.FixedZone("", 3*60*60)))
 	if want := time.Date(2026, 11, 14, 9, 30, 0, 1_000_000, time.UTC); got != want {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -19,12 +19,12 @@ const (
 // minVariety is how many different characters a password must have.
 const minVariety = 5
 
-// NormalPassword gives the one form of a password that can be typed in several.
-func NormalPassword(s string) string { return norm.NFC.String(s) }
+// NormalizePassword gives the one form of a password that can be typed in several.
+func NormalizePassword(s string) string { return norm.NFC.String(s) }
 
 // CheckPassword refuses a password that is among the first to be tried.
 func CheckPassword(password, email string) error {
-	password = NormalPassword(password)
+	password = NormalizePassword(password)
 	if !utf8.ValidString(password) {
 		return errors.New("must be valid UTF-8")
 	}
@@ -40,13 +40,13 @@ func CheckPassword(password, email string) error {
 	switch {
 	case address != "" && (folded == address || core == local):
 		return errors.New("must not be the e-mail address")
-	case variety(folded) < minVariety, run(folded), commonPasswords[core], commonPasswords[folded]:
+	case countDistinctRunes(folded) < minVariety, isKeyboardRun(folded), commonPasswords[core], commonPasswords[folded]:
 		return errors.New("is too easy to guess; a few words that don't belong together make a good one")
 	}
 	return nil
 }
 
-func variety(s string) int {
+func countDistinctRunes(s string) int {
 	seen := map[rune]bool{}
 	for _, r := range s {
 		seen[r] = true
@@ -54,9 +54,9 @@ func variety(s string) int {
 	return len(seen)
 }
 
-// run tells keys pressed one after another: each character follows the one
+// isKeyboardRun tells keys pressed one after another: each character follows the one
 // before it in the alphabet, the digits or a row of the keyboard.
-func run(s string) bool {
+func isKeyboardRun(s string) bool {
 	const rows = "abcdefghijklmnopqrstuvwxyz 01234567890 qwertyuiop asdfghjkl zxcvbnm `1234567890-="
 	breaks, last := 0, rune(-1)
 	for _, r := range s {

@@ -40,9 +40,9 @@ func TestCheckPassword(t *testing.T) {
 	}
 }
 
-func TestNormalPassword(t *testing.T) {
+func TestNormalizePassword(t *testing.T) {
 	t.Parallel()
-	if domain.NormalPassword("caf\u00e9") != domain.NormalPassword("cafe\u0301") {
+	if domain.NormalizePassword("caf\u00e9") != domain.NormalizePassword("cafe\u0301") {
 		t.Error("two ways to type é give two passwords")
 	}
 }

@@ -141,12 +141,12 @@ func (p *Progress) Grant() error {
 
 func (p *Progress) equal(o Progress) bool {
 	return p.Status == o.Status && p.Percent == o.Percent && p.Attempts == o.Attempts &&
-		p.GrantedAttempts == o.GrantedAttempts && same(p.Score, o.Score) &&
-		same(p.StartedAt, o.StartedAt) && same(p.AttemptAt, o.AttemptAt) && same(p.EndedAt, o.EndedAt) &&
-		same(p.CompletedAt, o.CompletedAt) && same(p.LastActivityAt, o.LastActivityAt)
+		p.GrantedAttempts == o.GrantedAttempts && equalPointers(p.Score, o.Score) &&
+		equalPointers(p.StartedAt, o.StartedAt) && equalPointers(p.AttemptAt, o.AttemptAt) && equalPointers(p.EndedAt, o.EndedAt) &&
+		equalPointers(p.CompletedAt, o.CompletedAt) && equalPointers(p.LastActivityAt, o.LastActivityAt)
 }
 
-func same[T comparable](a, b *T) bool {
+func equalPointers[T comparable](a, b *T) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }
 

@@ -5,7 +5,7 @@ import "time"
 // SampleEvent is an event of the kind as a receiver would get it, about a person
 // and a course that do not exist.
 func SampleEvent(kind EventKind, companyID int64, now time.Time) Event {
-	now = Instant(now)
+	now = NormalizeTime(now)
 	employee := Employee{
 		CompanyID: companyID, ID: 1001, ExternalID: "sample-employee", Email: "sample.person@example.com",
 		Name: "Sample Person", Role: RoleEmployee, Tags: []string{"sample"}, JoinedAt: now.AddDate(0, -1, 0),

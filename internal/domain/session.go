@@ -3,12 +3,12 @@ package domain
 import "time"
 
 // How long a session lasts: SessionLifetime after signing in at most, and
-// SessionIdle after it was last used. SessionSeen is how exactly the last use is
+// SessionIdle after it was last used. SessionTouchInterval is how exactly the last use is
 // known: a session in use costs one write per so long.
 const (
-	SessionLifetime = 30 * 24 * time.Hour
-	SessionIdle     = 24 * time.Hour
-	SessionSeen     = time.Minute
+	SessionLifetime      = 30 * 24 * time.Hour
+	SessionIdle          = 24 * time.Hour
+	SessionTouchInterval = time.Minute
 )
 
 // MaxUserAgent is how much of a browser's own description is kept.

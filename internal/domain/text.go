@@ -20,9 +20,9 @@ const (
 	MaxTag        = 64
 )
 
-// ExternalID checks a caller's own identifier. It is kept exactly as given.
-func ExternalID(s string) error {
-	if err := Identifier(s); err != nil {
+// CheckExternalID checks a caller's own identifier. It is kept exactly as given.
+func CheckExternalID(s string) error {
+	if err := CheckIdentifier(s); err != nil {
 		return err
 	}
 	if s == "." || s == ".." {
@@ -31,24 +31,24 @@ func ExternalID(s string) error {
 	return nil
 }
 
-// Identifier checks an opaque identifier made elsewhere.
-func Identifier(s string) error {
-	if err := plain(s); err != nil {
+// CheckIdentifier checks an opaque identifier made elsewhere.
+func CheckIdentifier(s string) error {
+	if err := checkText(s); err != nil {
 		return err
 	}
 	if s != strings.TrimSpace(s) {
 		return errors.New("must not begin or end with white space")
 	}
-	return length(s, 1, MaxExternalID)
+	return checkLength(s, 1, MaxExternalID)
 }
 
-// Email trims an address and checks its form.
-func Email(s string) (string, error) {
+// NormalizeEmail trims an address and checks its form.
+func NormalizeEmail(s string) (string, error) {
 	s = strings.TrimSpace(s)
-	if err := plain(s); err != nil {
+	if err := checkText(s); err != nil {
 		return "", err
 	}
-	if err := length(s, MinEmail, MaxEmail); err != nil {
+	if err := checkLength(s, MinEmail, MaxEmail); err != nil {
 		return "", err
 	}
 	local, host, found := strings.Cut(s, "@")
@@ -62,15 +62,15 @@ func Email(s string) (string, error) {
 // FoldEmail gives the form in which addresses are compared.
 func FoldEmail(s string) string { return strings.ToLower(norm.NFC.String(s)) }
 
-// Name trims and normalises a display name.
-func Name(s string) (string, error) { return label(s, MaxName) }
+// NormalizeName trims and normalises a display name.
+func NormalizeName(s string) (string, error) { return normalizeLabel(s, MaxName) }
 
-// Tags trims, normalises and deduplicates, keeping the order of first appearance.
-func Tags(in []string) ([]string, error) {
+// NormalizeTags trims, normalises and deduplicates, keeping the order of first appearance.
+func NormalizeTags(in []string) ([]string, error) {
 	out := make([]string, 0, len(in))
 	seen := make(map[string]bool, len(in))
 	for i, raw := range in {
-		tag, err := label(raw, MaxTag)
+		tag, err := normalizeLabel(raw, MaxTag)
 		if err != nil {
 			return nil, fmt.Errorf("item %d %w", i, err)
 		}
@@ -85,16 +85,16 @@ func Tags(in []string) ([]string, error) {
 	return out, nil
 }
 
-func label(s string, most int) (string, error) {
+func normalizeLabel(s string, most int) (string, error) {
 	s = strings.TrimSpace(s)
-	if err := plain(s); err != nil {
+	if err := checkText(s); err != nil {
 		return "", err
 	}
 	s = norm.NFC.String(s)
-	return s, length(s, 1, most)
+	return s, checkLength(s, 1, most)
 }
 
-func plain(s string) error {
+func checkText(s string) error {
 	if !utf8.ValidString(s) {
 		return errors.New("must be valid UTF-8")
 	}
@@ -106,7 +106,7 @@ func plain(s string) error {
 	return nil
 }
 
-func length(s string, least, most int) error {
+func checkLength(s string, least, most int) error {
 	n := utf8.RuneCountInString(s)
 	switch {
 	case n == 0 && least > 0:

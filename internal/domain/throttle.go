@@ -62,18 +62,18 @@ func AddressThrottle(addr netip.Addr) Throttle {
 	return Throttle{Key: "address:" + key, Free: 20}
 }
 
-// Throttled is the cause of an error that asks to wait.
-type Throttled struct{ Until time.Time }
+// ThrottledError is the cause of an error that asks to wait.
+type ThrottledError struct{ Until time.Time }
 
-func (t *Throttled) Error() string { return "blocked until " + FormatInstant(t.Until) }
+func (t *ThrottledError) Error() string { return "blocked until " + FormatInstant(t.Until) }
 
 // ErrThrottled asks to wait.
 func ErrThrottled(until, now time.Time) *Error {
-	return Errorf(CodeRateLimited, "Too many failed attempts. Try again in %s.", spell(until.Sub(now))).
-		Because(&Throttled{Until: until})
+	return Errorf(CodeRateLimited, "Too many failed attempts. Try again in %s.", formatWait(until.Sub(now))).
+		WithCause(&ThrottledError{Until: until})
 }
 
-func spell(d time.Duration) string {
+func formatWait(d time.Duration) string {
 	n, unit := int((d+time.Second-1)/time.Second), "second"
 	if n >= 120 {
 		n, unit = (n+59)/60, "minute"

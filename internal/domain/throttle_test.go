@@ -46,7 +46,7 @@ func TestErrThrottled(t *testing.T) {
 		119 * time.Second: "in 119 seconds.", 121 * time.Second: "in 3 minutes.", domain.MaxWait: "in 15 minutes.",
 	} {
 		err := domain.ErrThrottled(now.Add(wait), now)
-		var cause *domain.Throttled
+		var cause *domain.ThrottledError
 		if !strings.HasSuffix(err.Message, want) || !errors.As(err, &cause) || !cause.Until.Equal(now.Add(wait)) {
 			t.Errorf("%v: %q, want %q", wait, err.Message, want)
 		}

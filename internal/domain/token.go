@@ -80,7 +80,7 @@ type NewToken struct {
 func (n *NewToken) Check(now time.Time) error {
 	var c Checks
 	var err error
-	n.Name, err = Name(n.Name)
+	n.Name, err = NormalizeName(n.Name)
 	c.Add("name", err)
 	scopes := []Scope{ScopeBase}
 	for _, s := range n.Scopes {
@@ -119,7 +119,7 @@ type TokenChange struct {
 func (t *TokenChange) Check() error {
 	var c Checks
 	if t.Name != nil {
-		name, err := Name(*t.Name)
+		name, err := NormalizeName(*t.Name)
 		c.Add("name", err)
 		t.Name = &name
 	}
@@ -178,8 +178,8 @@ func ParsePrefixes(in []string) ([]netip.Prefix, error) {
 	return out, nil
 }
 
-// MintToken makes a new secret token: the prefix and 43 base62 characters, 256 bits.
-func MintToken() string {
+// GenerateToken makes a new secret token: the prefix and 43 base62 characters, 256 bits.
+func GenerateToken() string {
 	limit := new(big.Int).Lsh(big.NewInt(1), 256)
 	n, err := rand.Int(rand.Reader, limit)
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-func TestMintToken(t *testing.T) {
+func TestGenerateToken(t *testing.T) {
 	t.Parallel()
 	shape := regexp.MustCompile(`^cb_[0-9A-Za-z]{43}$`)
 	seen := map[string]bool{}
 	digits := map[byte]bool{}
 	for range 500 {
-		token := domain.MintToken()
+		token := domain.GenerateToken()
 		if !shape.MatchString(token) || seen[token] {
 			t.Fatalf("%q", token)
 		}
@@ -37,7 +37,7 @@ func TestMintToken(t *testing.T) {
 
 func TestHashTokenRefuses(t *testing.T) {
 	t.Parallel()
-	good := domain.MintToken()
+	good := domain.GenerateToken()
 	for _, bad := range []string{"", "cb_", good + "x", good[:len(good)-1], "CB_" + good[3:], strings.Repeat("a", len(good)), " " + good} {
 		if _, ok := domain.HashToken(bad); ok {
 			t.Errorf("%q passes for a token", bad)

@@ -23,15 +23,15 @@ const (
 	totpSkew    = 1 // steps before and after, for clocks that are off
 )
 
-// RecoveryCodes is how many are given out at once.
-const RecoveryCodes = 10
+// RecoveryCodeCount is how many are given out at once.
+const RecoveryCodeCount = 10
 
 const recoveryChars = 16
 
 var base32Text = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// MintTOTPSecret makes the secret that an authenticator app keeps.
-func MintTOTPSecret() []byte {
+// GenerateTOTPSecret makes the secret that an authenticator app keeps.
+func GenerateTOTPSecret() []byte {
 	secret := make([]byte, totpSecret)
 	_, _ = rand.Read(secret) // crypto/rand does not fail
 	return secret
@@ -84,10 +84,10 @@ func NewTOTPKey(secret []byte, issuer, account string) TOTPKey {
 	return TOTPKey{Secret: text, URI: uri}
 }
 
-// MintRecoveryCodes makes codes that stand in for the app once each: 80 bits in
+// GenerateRecoveryCodes makes codes that stand in for the app once each: 80 bits in
 // four groups.
-func MintRecoveryCodes() (codes, hashes []string) {
-	for range RecoveryCodes {
+func GenerateRecoveryCodes() (codes, hashes []string) {
+	for range RecoveryCodeCount {
 		raw := make([]byte, base32Text.DecodedLen(recoveryChars))
 		_, _ = rand.Read(raw) // crypto/rand does not fail
 		text := strings.ToLower(base32Text.EncodeToString(raw))

@@ -23,7 +23,7 @@ func TestTOTPCode(t *testing.T) {
 
 func TestMatchTOTP(t *testing.T) {
 	t.Parallel()
-	secret := domain.MintTOTPSecret()
+	secret := domain.GenerateTOTPSecret()
 	now := time.Unix(1_700_000_010, 0)
 	step := domain.TOTPStep(now)
 	for off, want := range map[int64]bool{-2: false, -1: true, 0: true, 1: true, 2: false} {
@@ -58,8 +58,8 @@ func TestTOTPKey(t *testing.T) {
 
 func TestRecoveryCodes(t *testing.T) {
 	t.Parallel()
-	codes, hashes := domain.MintRecoveryCodes()
-	if len(codes) != domain.RecoveryCodes || len(hashes) != len(codes) {
+	codes, hashes := domain.GenerateRecoveryCodes()
+	if len(codes) != domain.RecoveryCodeCount || len(hashes) != len(codes) {
 		t.Fatalf("%d codes, %d hashes", len(codes), len(hashes))
 	}
 	for i, code := range codes {

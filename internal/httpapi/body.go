@@ -49,7 +49,7 @@ func readAll(ctx context.Context, body io.Reader) ([]byte, error) {
 	case errors.As(err, &tooLarge) || buf.Len() > MaxBody:
 		return nil, errTooLarge
 	case err != nil:
-		return nil, domain.Errorf(domain.CodeInvalid, "The body did not arrive whole. Send it again.").Because(err)
+		return nil, domain.Errorf(domain.CodeInvalid, "The body did not arrive whole. Send it again.").WithCause(err)
 	}
 	return bytes.TrimPrefix(buf.Bytes(), []byte("\ufeff")), nil
 }
@@ -80,12 +80,12 @@ func scan(data []byte) error {
 // tells no position, so a second one is asked, on this path only.
 func malformed(data []byte, cause error) error {
 	if !utf8.Valid(data) {
-		return domain.Errorf(domain.CodeInvalid, "The body must be JSON in UTF-8; it has bytes that are not UTF-8.").Because(cause)
+		return domain.Errorf(domain.CodeInvalid, "The body must be JSON in UTF-8; it has bytes that are not UTF-8.").WithCause(cause)
 	}
 	var text json.RawMessage
 	var syntax *json.SyntaxError
 	if errors.As(json.Unmarshal(data, &text), &syntax) {
-		return domain.Errorf(domain.CodeInvalid, "The body is not valid JSON; see byte %d.", syntax.Offset).Because(cause)
+		return domain.Errorf(domain.CodeInvalid, "The body is not valid JSON; see byte %d.", syntax.Offset).WithCause(cause)
 	}
-	return domain.Errorf(domain.CodeInvalid, "The body is not valid JSON.").Because(cause)
+	return domain.Errorf(domain.CodeInvalid, "The body is not valid JSON.").WithCause(cause)
 }

@@ -71,7 +71,7 @@ func ParseObject(data []byte) (*Object, error) {
 		return nil, malformed(data, err)
 	}
 	if err := d.Skip(); !errors.Is(err, io.EOF) {
-		return nil, domain.Errorf(domain.CodeInvalid, "The body must be one JSON object with nothing after it.").Because(err)
+		return nil, domain.Errorf(domain.CodeInvalid, "The body must be one JSON object with nothing after it.").WithCause(err)
 	}
 	if kind := raw.Type(); kind != jx.Object {
 		return nil, domain.Errorf(domain.CodeInvalid, "The body must be a JSON object, not %s.", article(kind))

@@ -100,7 +100,7 @@ func (q *Query) Identifier(name string, o Opt) string {
 
 // PathIdentifier reads someone else's identifier from a path.
 func (q *Query) PathIdentifier(name, value string) string {
-	q.checks.Add(name, domain.Identifier(value))
+	q.checks.Add(name, domain.CheckIdentifier(value))
 	return value
 }
 
@@ -120,7 +120,7 @@ func (q *Query) Tag(name string, o Opt) string {
 	if !present {
 		return ""
 	}
-	tags, err := domain.Tags([]string{s})
+	tags, err := domain.NormalizeTags([]string{s})
 	if err != nil {
 		q.checks.Add(name, errors.Unwrap(err)) // without the position in a list
 		return ""
@@ -177,7 +177,7 @@ func CheckQuery(raw string) error {
 		return nil // nothing that could be malformed
 	}
 	if _, err := url.ParseQuery(raw); err != nil {
-		return domain.Errorf(domain.CodeInvalid, "The query string is not valid. Percent-encode what is not a letter, digit or one of - . _ ~.").Because(err)
+		return domain.Errorf(domain.CodeInvalid, "The query string is not valid. Percent-encode what is not a letter, digit or one of - . _ ~.").WithCause(err)
 	}
 	return nil
 }

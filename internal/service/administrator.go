@@ -40,16 +40,16 @@ func (a *Administrators) List(ctx context.Context, c domain.Caller) ([]domain.Me
 // name may be empty. Codes: invalid_request.
 func (a *Administrators) Invite(ctx context.Context, c domain.Caller, email, name string) (domain.Administrator, string, error) {
 	var checks domain.Checks
-	email, err := domain.Email(email)
+	email, err := domain.NormalizeEmail(email)
 	checks.Add("email", err)
 	if name = strings.TrimSpace(name); name != "" {
-		name, err = domain.Name(name)
+		name, err = domain.NormalizeName(name)
 		checks.Add("name", err)
 	}
 	if err := checks.Err(); err != nil {
 		return domain.Administrator{}, "", err
 	}
-	token, link := mintLink(domain.LinkInvitation, a.linkLifetime)
+	token, link := generateLink(domain.LinkInvitation, a.linkLifetime)
 	link.Name = name
 	who, err := a.store.Invite(ctx, c, email, link)
 	if err != nil {
@@ -78,7 +78,7 @@ func (a *Administrators) LinkFor(ctx context.Context, by domain.Actor, in domain
 		return domain.Administrator{}, "", err
 	}
 	in.Email = email
-	token, link := mintLink(domain.LinkOperator, a.linkLifetime)
+	token, link := generateLink(domain.LinkOperator, a.linkLifetime)
 	who, err := a.store.MakeLink(ctx, by, in, link)
 	if err != nil {
 		return domain.Administrator{}, "", err
@@ -88,7 +88,7 @@ func (a *Administrators) LinkFor(ctx context.Context, by domain.Actor, in domain
 
 func checkEmail(email string) (string, error) {
 	var checks domain.Checks
-	email, err := domain.Email(email)
+	email, err := domain.NormalizeEmail(email)
 	checks.Add("email", err)
 	return email, checks.Err()
 }

@@ -37,8 +37,8 @@ func (a *Audit) Export(ctx context.Context, c domain.Caller, f domain.AuditFilte
 	return a.store.ExportAudit(ctx, c.Company.ID, f, each)
 }
 
-// NextAudit is the cursor of what follows a page, nil after the last one.
-func NextAudit(page domain.Page[domain.AuditEntry]) *domain.Cursor {
+// NextAuditCursor is the cursor of what follows a page, nil after the last one.
+func NextAuditCursor(page domain.Page[domain.AuditEntry]) *domain.Cursor {
 	if !page.More {
 		return nil
 	}

@@ -12,14 +12,14 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// inTwoOffices runs a test on every engine with two processes on one database.
-func inTwoOffices(t *testing.T, fn func(o, elsewhere office)) {
+// onTwoReplicas runs a test on every engine with two processes on one database.
+func onTwoReplicas(t *testing.T, fn func(f, elsewhere fixture)) {
 	t.Helper()
 	for engine, open := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			if address := open(t); address != "" {
-				fn(newOffice(t, storetest.Open(t, address)), newOffice(t, storetest.Open(t, address)))
+				fn(newFixture(t, storetest.Open(t, address)), newFixture(t, storetest.Open(t, address)))
 			}
 		})
 	}
@@ -27,42 +27,42 @@ func inTwoOffices(t *testing.T, fn func(o, elsewhere office)) {
 
 func TestChangesElsewhereAreSeen(t *testing.T) {
 	t.Parallel()
-	inTwoOffices(t, func(o, elsewhere office) {
-		ctx := o.t.Context()
-		acme, _ := o.company("anna@x.test")
-		token, secret := o.token(acme)
-		_, platform, err := o.tokens.CreatePlatformToken(ctx, "LMS")
-		must(o.t, "create", err)
-		background(o.t, o.tokens.Run)
+	onTwoReplicas(t, func(f, elsewhere fixture) {
+		ctx := f.t.Context()
+		acme, _ := f.company("anna@x.test")
+		token, secret := f.token(acme)
+		_, platform, err := f.tokens.CreatePlatformToken(ctx, "LMS")
+		must(f.t, "create", err)
+		background(f.t, f.tokens.Run)
 		authenticate := func() error {
-			_, err := o.tokens.Authenticate(ctx, secret, nowhere)
+			_, err := f.tokens.Authenticate(ctx, secret, nowhere)
 			return err
 		}
-		must(o.t, "authenticate", authenticate())
+		must(f.t, "authenticate", authenticate())
 
 		_, err = elsewhere.companies.Suspend(ctx, operator, acme.ID)
-		must(o.t, "suspend", err)
-		within(o.t, time.Second, "suspension", func() bool { return errors.Is(authenticate(), domain.ErrCompanySuspended) })
+		must(f.t, "suspend", err)
+		within(f.t, time.Second, "suspension", func() bool { return errors.Is(authenticate(), domain.ErrCompanySuspended) })
 		_, err = elsewhere.companies.Resume(ctx, operator, acme.ID)
-		must(o.t, "resume", err)
-		within(o.t, time.Second, "resumption", func() bool { return authenticate() == nil })
+		must(f.t, "resume", err)
+		within(f.t, time.Second, "resumption", func() bool { return authenticate() == nil })
 		name := "Acme Ltd"
 		_, err = elsewhere.companies.UpdateSettings(ctx, elsewhere.caller(acme), domain.CompanySettings{Name: &name})
-		must(o.t, "rename", err)
-		within(o.t, time.Second, "settings", func() bool {
-			got, err := o.tokens.Authenticate(ctx, secret, nowhere)
+		must(f.t, "rename", err)
+		within(f.t, time.Second, "settings", func() bool {
+			got, err := f.tokens.Authenticate(ctx, secret, nowhere)
 			return err == nil && got.Company.Name == name
 		})
 		_, err = elsewhere.tokens.Revoke(ctx, elsewhere.caller(acme), token.ID)
-		must(o.t, "revoke", err)
-		within(o.t, time.Second, "revocation", func() bool { return errors.Is(authenticate(), domain.ErrUnauthorized) })
+		must(f.t, "revoke", err)
+		within(f.t, time.Second, "revocation", func() bool { return errors.Is(authenticate(), domain.ErrUnauthorized) })
 
-		gone, err := o.tokens.AuthenticatePlatform(ctx, platform)
-		must(o.t, "authenticate the platform", err)
+		gone, err := f.tokens.AuthenticatePlatform(ctx, platform)
+		must(f.t, "authenticate the platform", err)
 		_, err = elsewhere.tokens.RevokePlatformToken(ctx, gone.ID)
-		must(o.t, "revoke", err)
-		within(o.t, time.Second, "revocation of the platform's", func() bool {
-			_, err := o.tokens.AuthenticatePlatform(ctx, platform)
+		must(f.t, "revoke", err)
+		within(f.t, time.Second, "revocation of the platform's", func() bool {
+			_, err := f.tokens.AuthenticatePlatform(ctx, platform)
 			return errors.Is(err, domain.ErrUnauthorized)
 		})
 	})
@@ -72,10 +72,10 @@ func TestChangesElsewhereAreSeen(t *testing.T) {
 // second after it gets through.
 func TestRevokeAgainstAuthenticate(t *testing.T) {
 	t.Parallel()
-	inTwoOffices(t, func(o, elsewhere office) {
-		acme, _ := o.company("anna@x.test")
-		token, secret := o.token(acme)
-		background(o.t, o.tokens.Run)
+	onTwoReplicas(t, func(f, elsewhere fixture) {
+		acme, _ := f.company("anna@x.test")
+		token, secret := f.token(acme)
+		background(f.t, f.tokens.Run)
 		var revoked atomic.Int64 // when it was committed
 		var all sync.WaitGroup
 		began := make(chan struct{}, 4)
@@ -84,16 +84,16 @@ func TestRevokeAgainstAuthenticate(t *testing.T) {
 				began <- struct{}{}
 				for {
 					at := time.Now()
-					_, err := o.tokens.Authenticate(o.t.Context(), secret, nowhere)
+					_, err := f.tokens.Authenticate(f.t.Context(), secret, nowhere)
 					end := revoked.Load()
 					switch {
 					case err == nil && end != 0 && at.UnixNano() > end+int64(time.Second):
-						o.t.Error("let in more than a second after the revocation")
+						f.t.Error("let in more than a second after the revocation")
 						return
 					case errors.Is(err, domain.ErrUnauthorized):
 						return
 					case err != nil:
-						o.t.Error(err)
+						f.t.Error(err)
 						return
 					}
 				}
@@ -102,8 +102,8 @@ func TestRevokeAgainstAuthenticate(t *testing.T) {
 		for range 4 {
 			<-began
 		}
-		_, err := elsewhere.tokens.Revoke(o.t.Context(), elsewhere.caller(acme), token.ID)
-		must(o.t, "revoke", err)
+		_, err := elsewhere.tokens.Revoke(f.t.Context(), elsewhere.caller(acme), token.ID)
+		must(f.t, "revoke", err)
 		revoked.Store(time.Now().UnixNano())
 		all.Wait()
 	})
@@ -113,14 +113,14 @@ func TestRevokeAgainstAuthenticate(t *testing.T) {
 // not put the token into memory.
 func TestLateLookIsNotKept(t *testing.T) {
 	t.Parallel()
-	inTwoOffices(t, func(o, elsewhere office) {
-		ctx := o.t.Context()
-		acme, _ := o.company("anna@x.test")
-		token, secret := o.token(acme)
-		_, other := o.token(acme)
+	onTwoReplicas(t, func(f, elsewhere fixture) {
+		ctx := f.t.Context()
+		acme, _ := f.company("anna@x.test")
+		token, secret := f.token(acme)
+		_, other := f.token(acme)
 		read, release := make(chan struct{}), make(chan struct{})
 		var looked atomic.Bool
-		s := &counted{Store: o.store, looked: func() {
+		s := &counted{Store: f.store, looked: func() {
 			if looked.CompareAndSwap(false, true) {
 				close(read)
 				<-release
@@ -134,13 +134,13 @@ func TestLateLookIsNotKept(t *testing.T) {
 		}()
 		<-read
 		_, err := elsewhere.tokens.Revoke(ctx, elsewhere.caller(acme), token.ID)
-		must(o.t, "revoke", err)
+		must(f.t, "revoke", err)
 		_, err = tokens.Authenticate(ctx, other, nowhere) // brings the new version into memory
-		must(o.t, "authenticate", err)
+		must(f.t, "authenticate", err)
 		close(release)
-		must(o.t, "the late one, which began before", <-late)
+		must(f.t, "the late one, which began before", <-late)
 		_, err = tokens.Authenticate(ctx, secret, nowhere)
-		wantErr(o.t, "right after", err, domain.ErrUnauthorized)
+		wantErr(f.t, "right after", err, domain.ErrUnauthorized)
 	})
 }
 
@@ -148,25 +148,25 @@ func TestLateLookIsNotKept(t *testing.T) {
 // not trusted.
 func TestSlowLookIsNotTrusted(t *testing.T) {
 	t.Parallel()
-	inTwoOffices(t, func(o, elsewhere office) {
-		ctx := o.t.Context()
-		acme, _ := o.company("anna@x.test")
-		token, secret := o.token(acme)
+	onTwoReplicas(t, func(f, elsewhere fixture) {
+		ctx := f.t.Context()
+		acme, _ := f.company("anna@x.test")
+		token, secret := f.token(acme)
 		now := time.Now()
 		slow := true
-		s := &counted{Store: o.store}
+		s := &counted{Store: f.store}
 		s.looked = func() {
 			if slow {
 				slow = false
 				_, err := elsewhere.tokens.Revoke(ctx, elsewhere.caller(acme), token.ID)
-				must(o.t, "revoke", err)
+				must(f.t, "revoke", err)
 				now = now.Add(time.Second)
 			}
 		}
 		tokens := service.NewTokens(s, service.TokenOptions{Now: func() time.Time { return now }})
 		_, err := tokens.Authenticate(ctx, secret, nowhere)
-		must(o.t, "the slow one, which began before", err)
+		must(f.t, "the slow one, which began before", err)
 		_, err = tokens.Authenticate(ctx, secret, nowhere)
-		wantErr(o.t, "a second later", err, domain.ErrUnauthorized)
+		wantErr(f.t, "a second later", err, domain.ErrUnauthorized)
 	})
 }

@@ -56,41 +56,41 @@ func (c *counted) NoteTokenUses(ctx context.Context, uses []domain.TokenUse) err
 
 func TestAuthenticate(t *testing.T) {
 	t.Parallel()
-	inOffice(t, func(o office) {
-		ctx := o.t.Context()
-		acme, _ := o.company("anna@x.test")
-		soon := o.store.Now().Add(time.Hour)
+	onEachEngine(t, func(f fixture) {
+		ctx := f.t.Context()
+		acme, _ := f.company("anna@x.test")
+		soon := f.store.Now().Add(time.Hour)
 		allowed, err := domain.ParsePrefixes([]string{"198.51.100.0/24", "2001:db8::1"})
-		must(o.t, "parse", err)
-		token, secret, err := o.tokens.Create(ctx, o.caller(acme), domain.NewToken{
+		must(f.t, "parse", err)
+		token, secret, err := f.tokens.Create(ctx, f.caller(acme), domain.NewToken{
 			Name: "HR", Scopes: []domain.Scope{domain.ScopeRead}, Allowed: allowed, ExpiresAt: &soon,
 		})
-		must(o.t, "create", err)
+		must(f.t, "create", err)
 		inside := netip.MustParseAddr("::ffff:198.51.100.9")
 		for range 2 { // from the database, then from memory
-			got, err := o.tokens.Authenticate(ctx, secret, inside)
+			got, err := f.tokens.Authenticate(ctx, secret, inside)
 			if err != nil || got.ID != token.ID || got.Company != acme || !got.Has(domain.ScopeRead) || got.Has(domain.ScopeProvision) {
-				o.t.Errorf("authenticate: %+v, %v", got, err)
+				f.t.Errorf("authenticate: %+v, %v", got, err)
 			}
 			for _, addr := range []netip.Addr{netip.MustParseAddr("203.0.113.1"), netip.MustParseAddr("2001:db8::2"), nowhere} {
-				got, err = o.tokens.Authenticate(ctx, secret, addr)
-				wantCode(o.t, "from "+addr.String(), err, domain.CodeAddressNotAllowed)
+				got, err = f.tokens.Authenticate(ctx, secret, addr)
+				wantCode(f.t, "from "+addr.String(), err, domain.CodeAddressNotAllowed)
 				if got.ID != 0 {
-					o.t.Error("a refusal gives the token away")
+					f.t.Error("a refusal gives the token away")
 				}
 			}
 			for name, bad := range map[string]string{
-				"nothing": "", "short": "cb_x", "unknown": domain.MintToken(), "with a space": secret + " ", "another case": "CB_" + secret[3:],
+				"nothing": "", "short": "cb_x", "unknown": domain.GenerateToken(), "with a space": secret + " ", "another case": "CB_" + secret[3:],
 			} {
-				_, err := o.tokens.Authenticate(ctx, bad, inside)
-				wantErr(o.t, name, err, domain.ErrUnauthorized)
+				_, err := f.tokens.Authenticate(ctx, bad, inside)
+				wantErr(f.t, name, err, domain.ErrUnauthorized)
 			}
 		}
-		o.exec(`UPDATE tokens SET expires_at = $1 WHERE id = $2`, o.store.Now(), token.ID)
-		fresh := service.NewTokens(o.store, service.TokenOptions{})
+		f.exec(`UPDATE tokens SET expires_at = $1 WHERE id = $2`, f.store.Now(), token.ID)
+		fresh := service.NewTokens(f.store, service.TokenOptions{})
 		for range 2 {
 			_, err := fresh.Authenticate(ctx, secret, inside)
-			wantErr(o.t, "expired", err, domain.ErrUnauthorized)
+			wantErr(f.t, "expired", err, domain.ErrUnauthorized)
 		}
 	})
 }
@@ -98,62 +98,62 @@ func TestAuthenticate(t *testing.T) {
 // A token that runs out while it is in memory is refused at that instant.
 func TestAuthenticateExpiresInMemory(t *testing.T) {
 	t.Parallel()
-	inOffice(t, func(o office) {
-		acme, _ := o.company("anna@x.test")
+	onEachEngine(t, func(f fixture) {
+		acme, _ := f.company("anna@x.test")
 		now := time.Now()
-		tokens := service.NewTokens(o.store, service.TokenOptions{Now: func() time.Time { return now }})
+		tokens := service.NewTokens(f.store, service.TokenOptions{Now: func() time.Time { return now }})
 		expires := now.Add(100 * time.Millisecond)
-		_, secret, err := tokens.Create(o.t.Context(), o.caller(acme), domain.NewToken{Name: "HR", ExpiresAt: &expires})
-		must(o.t, "create", err)
-		_, err = tokens.Authenticate(o.t.Context(), secret, nowhere)
-		must(o.t, "before", err)
+		_, secret, err := tokens.Create(f.t.Context(), f.caller(acme), domain.NewToken{Name: "HR", ExpiresAt: &expires})
+		must(f.t, "create", err)
+		_, err = tokens.Authenticate(f.t.Context(), secret, nowhere)
+		must(f.t, "before", err)
 		now = now.Add(100 * time.Millisecond)
-		_, err = tokens.Authenticate(o.t.Context(), secret, nowhere)
-		wantErr(o.t, "after", err, domain.ErrUnauthorized)
+		_, err = tokens.Authenticate(f.t.Context(), secret, nowhere)
+		wantErr(f.t, "after", err, domain.ErrUnauthorized)
 	})
 }
 
 func TestAuthenticateAsksOnce(t *testing.T) {
 	t.Parallel()
-	inOffice(t, func(o office) {
-		acme, _ := o.company("anna@x.test")
-		_, secret := o.token(acme)
+	onEachEngine(t, func(f fixture) {
+		acme, _ := f.company("anna@x.test")
+		_, secret := f.token(acme)
 		now := time.Now()
-		s := &counted{Store: o.store}
+		s := &counted{Store: f.store}
 		tokens := service.NewTokens(s, service.TokenOptions{Now: func() time.Time { return now }})
-		unknown := domain.MintToken()
+		unknown := domain.GenerateToken()
 		for range 1000 {
-			_, err := tokens.Authenticate(o.t.Context(), secret, nowhere)
-			must(o.t, "authenticate", err)
-			_, err = tokens.Authenticate(o.t.Context(), unknown, nowhere)
-			wantErr(o.t, "unknown", err, domain.ErrUnauthorized)
+			_, err := tokens.Authenticate(f.t.Context(), secret, nowhere)
+			must(f.t, "authenticate", err)
+			_, err = tokens.Authenticate(f.t.Context(), unknown, nowhere)
+			wantErr(f.t, "unknown", err, domain.ErrUnauthorized)
 		}
 		if n := s.looks.Load(); n != 2 {
-			o.t.Errorf("2000 requests with two tokens looked %d times", n)
+			f.t.Errorf("2000 requests with two tokens looked %d times", n)
 		}
 	})
 }
 
 func TestDatabaseGone(t *testing.T) {
 	t.Parallel()
-	inOffice(t, func(o office) {
-		acme, _ := o.company("anna@x.test")
-		_, secret := o.token(acme)
+	onEachEngine(t, func(f fixture) {
+		acme, _ := f.company("anna@x.test")
+		_, secret := f.token(acme)
 		now := time.Now()
-		s := &counted{Store: o.store}
+		s := &counted{Store: f.store}
 		tokens := service.NewTokens(s, service.TokenOptions{Now: func() time.Time { return now }})
-		_, err := tokens.Authenticate(o.t.Context(), secret, nowhere)
-		must(o.t, "authenticate", err)
+		_, err := tokens.Authenticate(f.t.Context(), secret, nowhere)
+		must(f.t, "authenticate", err)
 		s.broken.Store(true)
 		now = now.Add(500 * time.Millisecond)
-		_, err = tokens.Authenticate(o.t.Context(), secret, nowhere)
-		must(o.t, "half a second without the database", err)
+		_, err = tokens.Authenticate(f.t.Context(), secret, nowhere)
+		must(f.t, "half a second without the database", err)
 		now = now.Add(500 * time.Millisecond)
-		_, err = tokens.Authenticate(o.t.Context(), secret, nowhere)
-		wantErr(o.t, "a second without it", err, errBroken)
+		_, err = tokens.Authenticate(f.t.Context(), secret, nowhere)
+		wantErr(f.t, "a second without it", err, errBroken)
 		s.broken.Store(false)
-		_, err = tokens.Authenticate(o.t.Context(), secret, nowhere)
-		must(o.t, "when it is back", err)
+		_, err = tokens.Authenticate(f.t.Context(), secret, nowhere)
+		must(f.t, "when it is back", err)
 	})
 }
 
@@ -161,20 +161,20 @@ func TestDatabaseGone(t *testing.T) {
 // tokens out of memory for ever.
 func TestVersionGoesBack(t *testing.T) {
 	t.Parallel()
-	inOffice(t, func(o office) {
-		acme, _ := o.company("anna@x.test")
-		_, secret := o.token(acme)
-		s := &counted{Store: o.store}
+	onEachEngine(t, func(f fixture) {
+		acme, _ := f.company("anna@x.test")
+		_, secret := f.token(acme)
+		s := &counted{Store: f.store}
 		tokens := service.NewTokens(s, service.TokenOptions{Poll: time.Millisecond})
-		background(o.t, tokens.Run)
-		_, err := tokens.Authenticate(o.t.Context(), secret, nowhere)
-		must(o.t, "authenticate", err)
-		o.exec(`UPDATE cache_versions SET version = 1 WHERE name = 'tokens'`)
-		within(o.t, 5*time.Second, "tokens in memory again", func() bool {
+		background(f.t, tokens.Run)
+		_, err := tokens.Authenticate(f.t.Context(), secret, nowhere)
+		must(f.t, "authenticate", err)
+		f.exec(`UPDATE cache_versions SET version = 1 WHERE name = 'tokens'`)
+		within(f.t, 5*time.Second, "tokens in memory again", func() bool {
 			before := s.looks.Load()
 			for range 3 {
-				_, err := tokens.Authenticate(o.t.Context(), secret, nowhere)
-				must(o.t, "authenticate", err)
+				_, err := tokens.Authenticate(f.t.Context(), secret, nowhere)
+				must(f.t, "authenticate", err)
 			}
 			return s.looks.Load() == before
 		})
@@ -186,9 +186,9 @@ func TestWatcherRests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &counted{Store: storetest.Open(t, storetest.SQLite(t))}
-		o := newOffice(t, s.Store)
-		acme, _ := o.company("anna@x.test")
-		_, secret := o.token(acme)
+		f := newFixture(t, s.Store)
+		acme, _ := f.company("anna@x.test")
+		_, secret := f.token(acme)
 		tokens := service.NewTokens(s, service.TokenOptions{})
 		done := make(chan struct{})
 		go func() {
@@ -231,43 +231,43 @@ func TestWatcherRests(t *testing.T) {
 
 func TestLastUse(t *testing.T) {
 	t.Parallel()
-	inOffice(t, func(o office) {
-		ctx := o.t.Context()
-		acme, _ := o.company("anna@x.test")
-		token, secret := o.token(acme)
-		unused, _ := o.token(acme)
-		now := domain.Instant(time.Now())
-		s := &counted{Store: o.store}
+	onEachEngine(t, func(f fixture) {
+		ctx := f.t.Context()
+		acme, _ := f.company("anna@x.test")
+		token, secret := f.token(acme)
+		unused, _ := f.token(acme)
+		now := domain.NormalizeTime(time.Now())
+		s := &counted{Store: f.store}
 		tokens := service.NewTokens(s, service.TokenOptions{Now: func() time.Time { return now }})
 		use := func(addr string) {
 			_, err := tokens.Authenticate(ctx, secret, netip.MustParseAddr(addr))
-			must(o.t, "authenticate", err)
+			must(f.t, "authenticate", err)
 		}
 		use("198.51.100.1")
 		now = now.Add(100 * time.Millisecond)
 		use("198.51.100.2")
 		// A change elsewhere empties the memory; the use is still known.
-		o.exec(`UPDATE cache_versions SET version = version + 1 WHERE name = 'tokens'`)
+		f.exec(`UPDATE cache_versions SET version = version + 1 WHERE name = 'tokens'`)
 		now = now.Add(time.Second)
-		_, err := tokens.Authenticate(ctx, domain.MintToken(), nowhere)
-		wantErr(o.t, "unknown", err, domain.ErrUnauthorized)
+		_, err := tokens.Authenticate(ctx, domain.GenerateToken(), nowhere)
+		wantErr(f.t, "unknown", err, domain.ErrUnauthorized)
 
 		s.broken.Store(true)
-		wantErr(o.t, "flush without the database", tokens.Close(), errBroken)
+		wantErr(f.t, "flush without the database", tokens.Close(), errBroken)
 		s.broken.Store(false)
-		must(o.t, "close", tokens.Close())
-		got, err := o.tokens.Get(ctx, o.caller(acme), token.ID)
-		must(o.t, "get", err)
+		must(f.t, "close", tokens.Close())
+		got, err := f.tokens.Get(ctx, f.caller(acme), token.ID)
+		must(f.t, "get", err)
 		if got.LastUsedAt == nil || !got.LastUsedAt.Equal(now.Add(-time.Second)) || got.LastUsedIP != "198.51.100.2" {
-			o.t.Errorf("last use %v from %q, want %v", got.LastUsedAt, got.LastUsedIP, now.Add(-time.Second))
+			f.t.Errorf("last use %v from %q, want %v", got.LastUsedAt, got.LastUsedIP, now.Add(-time.Second))
 		}
 		// Another replica's older use does not go over it.
-		must(o.t, "note", o.store.NoteTokenUses(ctx, []domain.TokenUse{{CompanyID: acme.ID, TokenID: token.ID, At: now.Add(-time.Hour), Address: "192.0.2.1"}}))
-		if got, err = o.tokens.Get(ctx, o.caller(acme), token.ID); err != nil || got.LastUsedIP != "198.51.100.2" {
-			o.t.Errorf("an older use was noted: %q, %v", got.LastUsedIP, err)
+		must(f.t, "note", f.store.NoteTokenUses(ctx, []domain.TokenUse{{CompanyID: acme.ID, TokenID: token.ID, At: now.Add(-time.Hour), Address: "192.0.2.1"}}))
+		if got, err = f.tokens.Get(ctx, f.caller(acme), token.ID); err != nil || got.LastUsedIP != "198.51.100.2" {
+			f.t.Errorf("an older use was noted: %q, %v", got.LastUsedIP, err)
 		}
-		if got, err = o.tokens.Get(ctx, o.caller(acme), unused.ID); err != nil || got.LastUsedAt != nil {
-			o.t.Errorf("an unused token was used at %v, %v", got.LastUsedAt, err)
+		if got, err = f.tokens.Get(ctx, f.caller(acme), unused.ID); err != nil || got.LastUsedAt != nil {
+			f.t.Errorf("an unused token was used at %v, %v", got.LastUsedAt, err)
 		}
 	})
 }

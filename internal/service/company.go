@@ -35,7 +35,7 @@ func (s *Companies) Create(ctx context.Context, by domain.Actor, n domain.NewCom
 	if err := n.Check(); err != nil {
 		return domain.Company{}, "", err
 	}
-	token, link := mintLink(domain.LinkOperator, s.linkLifetime)
+	token, link := generateLink(domain.LinkOperator, s.linkLifetime)
 	company, err := s.store.CreateCompany(ctx, by, n, link)
 	if err != nil {
 		return domain.Company{}, "", err
@@ -73,8 +73,8 @@ func (s *Companies) Resume(ctx context.Context, by domain.Actor, id int64) (doma
 	return s.store.SuspendCompany(ctx, by, id, false)
 }
 
-func mintLink(kind domain.LinkKind, lifetime time.Duration) (string, domain.NewLink) {
-	token := domain.MintLink(kind)
-	hash, _, _ := domain.HashLink(token)
+func generateLink(kind domain.LinkKind, lifetime time.Duration) (string, domain.NewLink) {
+	token := domain.GenerateLink(kind)
+	hash, _, _ := domain.ParseLink(token)
 	return token, domain.NewLink{Hash: hash, Lifetime: lifetime}
 }

@@ -18,9 +18,9 @@ func (l *Learning) Provision(ctx context.Context, c domain.Caller, in domain.Pro
 // Join makes an employee that no system has linked yet. Codes: invalid_request, email_taken.
 func (l *Learning) Join(ctx context.Context, c domain.Caller, email, name string) (domain.Employee, error) {
 	var checks domain.Checks
-	email, err := domain.Email(email)
+	email, err := domain.NormalizeEmail(email)
 	checks.Add("email", err)
-	name, err = domain.Name(name)
+	name, err = domain.NormalizeName(name)
 	checks.Add("name", err)
 	if err := checks.Err(); err != nil {
 		return domain.Employee{}, err

@@ -43,18 +43,12 @@ type Targets interface {
 	Probe(ctx context.Context, e domain.Endpoint, secret, previous string, event domain.Event, id string) domain.Attempt
 }
 
-// Vault seals what must be kept readable.
-type Vault interface {
-	Seal(label string, plain []byte) []byte
-	Open(label string, sealed []byte) ([]byte, error)
-}
-
 // Webhooks is the use cases around endpoints, deliveries and redeliveries. The
 // caller's company is the limit of what they touch.
 type Webhooks struct {
 	store     WebhookStore
 	targets   Targets
-	vault     Vault
+	box       SecretBox
 	retention time.Duration
 	log       *slog.Logger
 	owner     string        // of leases on background work
@@ -68,7 +62,7 @@ type WebhookOptions struct {
 }
 
 // NewWebhooks gives the use cases.
-func NewWebhooks(store WebhookStore, targets Targets, vault Vault, o WebhookOptions) *Webhooks {
+func NewWebhooks(store WebhookStore, targets Targets, box SecretBox, o WebhookOptions) *Webhooks {
 	if o.Retention == 0 {
 		o.Retention = 30 * 24 * time.Hour
 	}
@@ -76,7 +70,7 @@ func NewWebhooks(store WebhookStore, targets Targets, vault Vault, o WebhookOpti
 		o.Log = slog.Default()
 	}
 	return &Webhooks{
-		store: store, targets: targets, vault: vault, retention: o.Retention, log: o.Log,
+		store: store, targets: targets, box: box, retention: o.Retention, log: o.Log,
 		owner: uuid.NewString(), asked: make(chan struct{}, 1),
 	}
 }
@@ -113,7 +107,7 @@ func (w *Webhooks) Waiting(ctx context.Context, c domain.Caller, id int64) (int6
 }
 
 func (w *Webhooks) seal(c domain.Caller, secret string) domain.SealedSecret {
-	return w.vault.Seal(domain.SecretLabel(c.Company.ID), []byte(secret))
+	return w.box.Seal(domain.SecretLabel(c.Company.ID), []byte(secret))
 }
 
 // Update changes an endpoint's URL, description and events. Codes: invalid_request, not_found.
@@ -148,7 +142,7 @@ func (w *Webhooks) RevealSecret(ctx context.Context, c domain.Caller, id int64) 
 }
 
 func (w *Webhooks) open(e domain.Endpoint, sealed domain.SealedSecret) (string, error) {
-	plain, err := w.vault.Open(domain.SecretLabel(e.CompanyID), sealed)
+	plain, err := w.box.Open(domain.SecretLabel(e.CompanyID), sealed)
 	if err != nil {
 		return "", fmt.Errorf("open the secret of webhook %d: %w", e.ID, err)
 	}

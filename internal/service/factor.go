@@ -56,7 +56,7 @@ func (s *SignIn) confirm(ctx context.Context, by domain.Actor, password string) 
 	if err := s.store.CountAttempt(ctx, tried); err != nil {
 		return domain.Credentials{}, err
 	}
-	ok, _, err := s.hasher.verify(ctx, secrets.PasswordHash, clip(password))
+	ok, _, err := s.hasher.verify(ctx, secrets.PasswordHash, limitPassword(password))
 	if err != nil {
 		return domain.Credentials{}, err
 	}
@@ -64,7 +64,7 @@ func (s *SignIn) confirm(ctx context.Context, by domain.Actor, password string) 
 		if err := s.store.FailSignIn(ctx, by.ID, tried, by); err != nil {
 			return domain.Credentials{}, err
 		}
-		return domain.Credentials{}, domain.ErrPassword
+		return domain.Credentials{}, domain.ErrWrongPassword
 	}
 	_, err = s.store.PassSignIn(ctx, domain.SignInProof{AdministratorID: by.ID, Verified: secrets.PasswordHash, Forgive: tried, Actor: by})
 	return secrets, err
@@ -77,12 +77,8 @@ func (s *SignIn) BeginSecondFactor(ctx context.Context, by domain.Actor, passwor
 	if _, err := s.confirm(ctx, by, password); err != nil {
 		return domain.TOTPKey{}, err
 	}
-	secret := domain.MintTOTPSecret()
-	sealed, err := s.sealer.Seal(secret)
-	if err != nil {
-		return domain.TOTPKey{}, fmt.Errorf("seal a second factor: %w", err)
-	}
-	if err := s.store.SetTOTPSecret(ctx, by.ID, sealed); err != nil {
+	secret := domain.GenerateTOTPSecret()
+	if err := s.store.SetTOTPSecret(ctx, by.ID, s.box.Seal(totpLabel, secret)); err != nil {
 		return domain.TOTPKey{}, err
 	}
 	return s.key(ctx, by.ID, secret)
@@ -116,7 +112,7 @@ func (s *SignIn) pending(ctx context.Context, by domain.Actor) (secret, sealed [
 	case len(secrets.TOTPSecret) == 0:
 		return nil, nil, domain.ErrSecondFactorOff
 	}
-	secret, err = s.sealer.Open(secrets.TOTPSecret)
+	secret, err = s.box.Open(totpLabel, secrets.TOTPSecret)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open a second factor: %w", err)
 	}
@@ -132,9 +128,9 @@ func (s *SignIn) ConfirmSecondFactor(ctx context.Context, by domain.Actor, code 
 	}
 	step, ok := domain.MatchTOTP(secret, code, s.now())
 	if !ok {
-		return nil, domain.ErrCode
+		return nil, domain.ErrWrongCode
 	}
-	codes, hashes := domain.MintRecoveryCodes()
+	codes, hashes := domain.GenerateRecoveryCodes()
 	if err := s.store.ConfirmTOTP(ctx, by, sealed, step, hashes); err != nil {
 		return nil, err
 	}
@@ -156,7 +152,7 @@ func (s *SignIn) NewRecoveryCodes(ctx context.Context, by domain.Actor, password
 	if _, err := s.confirm(ctx, by, password); err != nil {
 		return nil, err
 	}
-	codes, hashes := domain.MintRecoveryCodes()
+	codes, hashes := domain.GenerateRecoveryCodes()
 	if err := s.store.SetRecoveryCodes(ctx, by, hashes); err != nil {
 		return nil, err
 	}

@@ -13,81 +13,81 @@ import (
 
 func TestSecondFactor(t *testing.T) {
 	t.Parallel()
-	inOffice(t, func(o office) {
-		ctx := o.t.Context()
-		acme, id := o.settled("anna@x.test")
+	onEachEngine(t, func(f fixture) {
+		ctx := f.t.Context()
+		acme, id := f.settled("anna@x.test")
 		by := id.Actor(here)
 		var now atomic.Int64
-		now.Store(o.store.Now().Unix())
+		now.Store(f.store.Now().Unix())
 		clock := func() time.Time { return time.Unix(now.Load(), 0) }
-		signIn := service.NewSignIn(o.store, xorSealer(0x5a), service.SignInOptions{Cost: cheap, Now: clock, Issuer: "Acme"})
+		signIn := service.NewSignIn(f.store, xorBox(0x5a), service.SignInOptions{Cost: cheap, Now: clock, Issuer: "Acme"})
 
 		_, err := signIn.ConfirmSecondFactor(ctx, by, "123456")
-		wantErr(o.t, "confirm what was not begun", err, domain.ErrSecondFactorOff)
+		wantErr(f.t, "confirm what was not begun", err, domain.ErrSecondFactorOff)
 		_, err = signIn.BeginSecondFactor(ctx, by, "wrong")
-		wantErr(o.t, "begin without the password", err, domain.ErrPassword)
+		wantErr(f.t, "begin without the password", err, domain.ErrWrongPassword)
 		key, err := signIn.BeginSecondFactor(ctx, by, goodPassword)
-		must(o.t, "begin", err)
+		must(f.t, "begin", err)
 		again, err := signIn.PendingSecondFactor(ctx, by)
 		if err != nil || again != key || !strings.Contains(key.URI, "otpauth://totp/Acme:anna@x.test?secret="+key.Secret) {
-			o.t.Errorf("key %+v, again %+v, %v", key, again, err)
+			f.t.Errorf("key %+v, again %+v, %v", key, again, err)
 		}
-		_, secrets, err := o.store.Administrator(ctx, by.ID)
-		must(o.t, "read", err)
-		secret, err := xorSealer(0x5a).Open(secrets.TOTPSecret)
-		must(o.t, "open", err)
+		_, secrets, err := f.store.Administrator(ctx, by.ID)
+		must(f.t, "read", err)
+		secret, err := xorBox(0x5a).Open("", secrets.TOTPSecret)
+		must(f.t, "open", err)
 		code := func() string { return domain.TOTPCode(secret, domain.TOTPStep(clock())) }
 
 		got, err := signIn.Password(ctx, "anna@x.test", goodPassword, here)
 		if err != nil || got.NeedsCode {
-			o.t.Errorf("an unconfirmed factor counts: %+v, %v", got, err)
+			f.t.Errorf("an unconfirmed factor counts: %+v, %v", got, err)
 		}
 		_, err = signIn.ConfirmSecondFactor(ctx, by, "000000x")
-		wantErr(o.t, "confirm wrongly", err, domain.ErrCode)
+		wantErr(f.t, "confirm wrongly", err, domain.ErrWrongCode)
 		recovery, err := signIn.ConfirmSecondFactor(ctx, by, code())
-		if err != nil || len(recovery) != domain.RecoveryCodes {
-			o.t.Fatalf("confirm: %d codes, %v", len(recovery), err)
+		if err != nil || len(recovery) != domain.RecoveryCodeCount {
+			f.t.Fatalf("confirm: %d codes, %v", len(recovery), err)
 		}
 		_, err = signIn.BeginSecondFactor(ctx, by, goodPassword)
-		wantErr(o.t, "begin again", err, domain.ErrSecondFactorOn)
+		wantErr(f.t, "begin again", err, domain.ErrSecondFactorOn)
 
 		got, err = signIn.Password(ctx, "anna@x.test", goodPassword, here)
 		if err != nil || !got.NeedsCode {
-			o.t.Fatalf("password: %+v, %v", got, err)
+			f.t.Fatalf("password: %+v, %v", got, err)
 		}
 		_, err = signIn.Code(ctx, by.ID, code(), here)
-		wantErr(o.t, "the code that confirmed", err, domain.ErrCode)
+		wantErr(f.t, "the code that confirmed", err, domain.ErrWrongCode)
 		now.Add(30)
 		who, err := signIn.Code(ctx, by.ID, code(), here)
 		if err != nil || !who.HasSecondFactor || who.RecoveryLeft != 10 {
-			o.t.Errorf("code: %+v, %v", who, err)
+			f.t.Errorf("code: %+v, %v", who, err)
 		}
 		_, err = signIn.Code(ctx, by.ID, code(), here)
-		wantErr(o.t, "the code again", err, domain.ErrCode)
+		wantErr(f.t, "the code again", err, domain.ErrWrongCode)
 		who, err = signIn.Code(ctx, by.ID, " "+strings.ToUpper(recovery[3]), here)
 		if err != nil || who.RecoveryLeft != 9 {
-			o.t.Errorf("recovery code: %+v, %v", who, err)
+			f.t.Errorf("recovery code: %+v, %v", who, err)
 		}
 		_, err = signIn.Code(ctx, by.ID, recovery[3], here)
-		wantErr(o.t, "the recovery code again", err, domain.ErrCode)
+		wantErr(f.t, "the recovery code again", err, domain.ErrWrongCode)
 
 		fresh, err := signIn.NewRecoveryCodes(ctx, by, goodPassword)
-		must(o.t, "new recovery codes", err)
+		must(f.t, "new recovery codes", err)
 		_, err = signIn.Code(ctx, by.ID, recovery[4], here)
-		wantErr(o.t, "an old recovery code", err, domain.ErrCode)
+		wantErr(f.t, "an old recovery code", err, domain.ErrWrongCode)
 		_, err = signIn.Code(ctx, by.ID, fresh[0], here)
-		must(o.t, "a new one", err)
+		must(f.t, "a new one", err)
 
-		wantErr(o.t, "remove without the password", signIn.RemoveSecondFactor(ctx, by, "wrong"), domain.ErrPassword)
-		must(o.t, "remove", signIn.RemoveSecondFactor(ctx, by, goodPassword))
-		wantErr(o.t, "remove again", signIn.RemoveSecondFactor(ctx, by, goodPassword), domain.ErrSecondFactorOff)
+		wantErr(f.t, "remove without the password", signIn.RemoveSecondFactor(ctx, by, "wrong"), domain.ErrWrongPassword)
+		must(f.t, "remove", signIn.RemoveSecondFactor(ctx, by, goodPassword))
+		wantErr(f.t, "remove again", signIn.RemoveSecondFactor(ctx, by, goodPassword), domain.ErrSecondFactorOff)
 		got, err = signIn.Password(ctx, "anna@x.test", goodPassword, here)
 		if err != nil || got.NeedsCode {
-			o.t.Errorf("after removal: %+v, %v", got, err)
+			f.t.Errorf("after removal: %+v, %v", got, err)
 		}
 		for _, action := range []string{"second_factor.added by person", "recovery_codes.replaced by person", "second_factor.removed by person"} {
-			if !slices.Contains(o.actions(acme.ID), action) {
-				o.t.Errorf("the log lacks %s", action)
+			if !slices.Contains(f.actions(acme.ID), action) {
+				f.t.Errorf("the log lacks %s", action)
 			}
 		}
 	})
@@ -96,89 +96,89 @@ func TestSecondFactor(t *testing.T) {
 // One code, used by two at once, lets one of them in; so does a recovery code.
 func TestCodeRace(t *testing.T) {
 	t.Parallel()
-	inOffice(t, func(o office) {
-		ctx := o.t.Context()
-		_, id := o.settled("anna@x.test")
-		secret, recovery := o.factor(id)
+	onEachEngine(t, func(f fixture) {
+		ctx := f.t.Context()
+		_, id := f.settled("anna@x.test")
+		secret, recovery := f.factor(id)
 		code := domain.TOTPCode(secret, domain.TOTPStep(time.Now())+1)
 		for name, code := range map[string]string{"code": code, "recovery code": recovery[0]} {
 			errs := together(4, func(int) error {
-				_, err := o.signIn.Code(ctx, id.Administrator.ID, code, service.Origin{})
+				_, err := f.signIn.Code(ctx, id.Administrator.ID, code, service.Origin{})
 				return err
 			})
 			if n := succeeded(errs); n != 1 {
-				o.t.Errorf("%d of 4 got in with one %s: %v", n, name, errs)
+				f.t.Errorf("%d of 4 got in with one %s: %v", n, name, errs)
 			}
 		}
 	})
 }
 
 // factor turns the second factor on.
-func (o office) factor(id service.Identity) (secret []byte, recovery []string) {
-	o.t.Helper()
+func (f fixture) factor(id service.Identity) (secret []byte, recovery []string) {
+	f.t.Helper()
 	by := id.Actor(here)
-	_, err := o.signIn.BeginSecondFactor(o.t.Context(), by, goodPassword)
-	must(o.t, "begin", err)
-	_, secrets, err := o.store.Administrator(o.t.Context(), by.ID)
-	must(o.t, "read", err)
-	secret, err = xorSealer(0x5a).Open(secrets.TOTPSecret)
-	must(o.t, "open", err)
-	recovery, err = o.signIn.ConfirmSecondFactor(o.t.Context(), by, domain.TOTPCode(secret, domain.TOTPStep(time.Now())))
-	must(o.t, "confirm", err)
+	_, err := f.signIn.BeginSecondFactor(f.t.Context(), by, goodPassword)
+	must(f.t, "begin", err)
+	_, secrets, err := f.store.Administrator(f.t.Context(), by.ID)
+	must(f.t, "read", err)
+	secret, err = xorBox(0x5a).Open("", secrets.TOTPSecret)
+	must(f.t, "open", err)
+	recovery, err = f.signIn.ConfirmSecondFactor(f.t.Context(), by, domain.TOTPCode(secret, domain.TOTPStep(time.Now())))
+	must(f.t, "confirm", err)
 	return secret, recovery
 }
 
 func TestCodeIsThrottled(t *testing.T) {
 	t.Parallel()
-	inOffice(t, func(o office) {
-		ctx := o.t.Context()
-		_, id := o.settled("anna@x.test")
-		o.factor(id)
+	onEachEngine(t, func(f fixture) {
+		ctx := f.t.Context()
+		_, id := f.settled("anna@x.test")
+		f.factor(id)
 		for range 5 {
 			// The right password in between does not clear the count.
-			_, err := o.signIn.Password(ctx, "anna@x.test", goodPassword, service.Origin{})
-			must(o.t, "password", err)
-			_, err = o.signIn.Code(ctx, id.Administrator.ID, "00000a", service.Origin{})
-			wantErr(o.t, "wrong code", err, domain.ErrCode)
+			_, err := f.signIn.Password(ctx, "anna@x.test", goodPassword, service.Origin{})
+			must(f.t, "password", err)
+			_, err = f.signIn.Code(ctx, id.Administrator.ID, "00000a", service.Origin{})
+			wantErr(f.t, "wrong code", err, domain.ErrWrongCode)
 		}
-		_, err := o.signIn.Code(ctx, id.Administrator.ID, "00000a", service.Origin{})
-		wantCode(o.t, "sixth code", err, domain.CodeRateLimited)
+		_, err := f.signIn.Code(ctx, id.Administrator.ID, "00000a", service.Origin{})
+		wantCode(f.t, "sixth code", err, domain.CodeRateLimited)
 	})
 }
 
 func TestPasswords(t *testing.T) {
 	t.Parallel()
-	inOffice(t, func(o office) {
-		ctx := o.t.Context()
-		acme, link := o.company("anna.smith@x.test")
-		who, err := o.signIn.Enter(ctx, link, "", here)
-		must(o.t, "enter", err)
-		id, err := o.signIn.Identify(ctx, who.ID, 0)
-		must(o.t, "identify", err)
+	onEachEngine(t, func(f fixture) {
+		ctx := f.t.Context()
+		acme, link := f.company("anna.smith@x.test")
+		who, err := f.signIn.Enter(ctx, link, "", here)
+		must(f.t, "enter", err)
+		id, err := f.signIn.Identify(ctx, who.ID, 0)
+		must(f.t, "identify", err)
 		by := id.Actor(here)
 		for _, bad := range []string{"", "short", "anna.smith2026", "password1234", strings.Repeat("ab3$e", 60)} {
-			wantCode(o.t, bad, o.signIn.SetPassword(ctx, by, bad, ""), domain.CodeInvalid)
+			wantCode(f.t, bad, f.signIn.SetPassword(ctx, by, bad, ""), domain.CodeInvalid)
 		}
-		wantErr(o.t, "change what is not set", o.signIn.ChangePassword(ctx, by, "", goodPassword, ""), domain.ErrPassword)
-		must(o.t, "set", o.signIn.SetPassword(ctx, by, goodPassword, ""))
-		wantErr(o.t, "set again", o.signIn.SetPassword(ctx, by, "another good one", ""), domain.ErrPasswordSet)
+		wantErr(f.t, "change what is not set", f.signIn.ChangePassword(ctx, by, "", goodPassword, ""), domain.ErrWrongPassword)
+		must(f.t, "set", f.signIn.SetPassword(ctx, by, goodPassword, ""))
+		wantErr(f.t, "set again", f.signIn.SetPassword(ctx, by, "another good one", ""), domain.ErrPasswordSet)
 
 		for _, token := range []string{"mine", "other", "third"} {
-			o.session(by.ID, token)
+			f.session(by.ID, token)
 		}
-		wantErr(o.t, "change with a wrong one", o.signIn.ChangePassword(ctx, by, "wrong", "another good one", "mine"), domain.ErrPassword)
-		wantCode(o.t, "change to a bad one", o.signIn.ChangePassword(ctx, by, goodPassword, "short", "mine"), domain.CodeInvalid)
-		must(o.t, "change", o.signIn.ChangePassword(ctx, by, goodPassword, "another good one", "mine"))
-		left, err := o.sessions.List(ctx, by.ID)
+		wantErr(f.t, "change with a wrong one", f.signIn.ChangePassword(ctx, by, "wrong", "another good one", "mine"), domain.ErrWrongPassword)
+		wantCode(f.t, "change to a bad one", f.signIn.ChangePassword(ctx, by, goodPassword, "short", "mine"), domain.CodeInvalid)
+		must(f.t, "change", f.signIn.ChangePassword(ctx, by, goodPassword, "another good one", "mine"))
+		left, err := f.sessions.List(ctx, by.ID)
 		if err != nil || len(left) != 1 || string(left[0].Key) != string(service.SessionKey("mine")) {
-			o.t.Errorf("sessions after the change: %d, %v", len(left), err)
+			f.t.Errorf("sessions after the change: %d, %v", len(left), err)
 		}
-		_, err = o.signIn.Password(ctx, "anna.smith@x.test", goodPassword, here)
-		wantErr(o.t, "the old one", err, domain.ErrSignIn)
-		_, err = o.signIn.Password(ctx, "anna.smith@x.test", "another good one", here)
-		must(o.t, "the new one", err)
-		if !slices.Contains(o.actions(acme.ID), "password.changed by person") {
-			o.t.Error("the log lacks the change")
+		_, err = f.signIn.Password(ctx, "anna.smith@x.test", goodPassword, here)
+		wantErr(f.t, "the old one", err, domain.ErrWrongCredentials)
+		_, err = f.signIn.Password(ctx, "anna.smith@x.test", "another good one", here)
+		must(f.t, "the new one", err)
+		if !slices.Contains(f.actions(acme.ID), "password.changed by person") {
+			f.t.Error("the log lacks the change")
 		}
 	})
 }

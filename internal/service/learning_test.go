@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,28 +17,28 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// school is the learning side of the service for one company.
-type school struct {
+// learningFixture is the learning side of the service for one company.
+type learningFixture struct {
 	*service.Learning
 	t *testing.T
 	c domain.Caller
 }
 
-func inSchool(t *testing.T, fn func(s school)) {
+func withLearning(t *testing.T, fn func(s learningFixture)) {
 	t.Helper()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		fn(school{service.NewLearning(s), t, storetest.Company(t, s, "School")})
+		fn(learningFixture{service.NewLearning(s), t, storetest.Company(t, s, "Acme")})
 	})
 }
 
-func (s school) refuses(what string, err error, code domain.Code) {
+func (s learningFixture) refuses(what string, err error, code domain.Code) {
 	s.t.Helper()
 	if err == nil || domain.CodeOf(err) != code {
 		s.t.Errorf("%s: %v, want %s", what, err, code)
 	}
 }
 
-func (s school) course(c domain.Course) int64 {
+func (s learningFixture) course(c domain.Course) int64 {
 	s.t.Helper()
 	id, err := s.AddCourse(s.t.Context(), s.c, c)
 	if err != nil {
@@ -46,7 +47,7 @@ func (s school) course(c domain.Course) int64 {
 	return id
 }
 
-func (s school) enrol(externalID string) domain.Employee {
+func (s learningFixture) enrol(externalID string) domain.Employee {
 	s.t.Helper()
 	e, _, err := s.Provision(s.t.Context(), s.c, domain.Provision{ExternalID: externalID, Email: " " + externalID + "@x.test ", Name: " Jose\u0301 "})
 	if err != nil {
@@ -57,7 +58,7 @@ func (s school) enrol(externalID string) domain.Employee {
 
 func TestInputIsCheckedFirst(t *testing.T) {
 	t.Parallel()
-	inSchool(t, func(s school) {
+	withLearning(t, func(s learningFixture) {
 		ctx, text := s.t.Context(), "a\x00"
 		e := s.enrol("E1")
 		if e.Email != "E1@x.test" || e.Name != "José" {
@@ -84,7 +85,7 @@ func TestInputIsCheckedFirst(t *testing.T) {
 
 func TestCutSlice(t *testing.T) {
 	t.Parallel()
-	inSchool(t, func(s school) {
+	withLearning(t, func(s learningFixture) {
 		ctx := s.t.Context()
 		whole := s.course(domain.Course{
 			ExternalID: "W", Name: "Whole", IsAssessment: true, PassMark: 70_00, AllowedAttempts: 5, Modules: []string{"One", "Two", "Three"},
@@ -126,7 +127,7 @@ func TestCutSlice(t *testing.T) {
 
 func TestBadItemsHarmNoNeighbour(t *testing.T) {
 	t.Parallel()
-	inSchool(t, func(s school) {
+	withLearning(t, func(s learningFixture) {
 		ctx := s.t.Context()
 		s.enrol("E1")
 		course := s.course(domain.Course{Name: "Course"})
@@ -164,12 +165,16 @@ func TestBadItemsHarmNoNeighbour(t *testing.T) {
 // dueStore answers sweeps from a list; nothing else of it is called.
 type dueStore struct {
 	service.Store
+
+	mu      sync.Mutex
 	answers []int // -1 is an error
-	asked   int
+	calls   int
 }
 
 func (d *dueStore) MarkOverdue(_ context.Context, limit int) (int, error) {
-	d.asked++
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.calls++
 	if len(d.answers) == 0 {
 		return 0, nil
 	}
@@ -181,13 +186,19 @@ func (d *dueStore) MarkOverdue(_ context.Context, limit int) (int, error) {
 	return min(n, limit), nil
 }
 
+func (d *dueStore) callCount() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.calls
+}
+
 func (d *dueStore) WatchCourses(ctx context.Context, _ func()) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-// Sweeping goes on until nothing is due, survives a failure, rests between its
-// turns and ends with its context.
+// TestSweepOverdue checks that a sweep repeats until nothing is due, goes on after
+// a failure, waits a second between sweeps and ends with its context.
 func TestSweepOverdue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -198,14 +209,14 @@ func TestSweepOverdue(t *testing.T) {
 			defer close(ended)
 			service.NewLearning(d).Run(ctx, slog.New(slog.DiscardHandler))
 		}()
-		asked := []int{}
+		calls := []int{}
 		for range 4 {
 			time.Sleep(time.Second) // of the bubble's clock
 			synctest.Wait()
-			asked = append(asked, d.asked)
+			calls = append(calls, d.callCount())
 		}
-		if diff := cmp.Diff([]int{3, 4, 5, 6}, asked); diff != "" {
-			t.Errorf("asked after each second: %s", diff)
+		if diff := cmp.Diff([]int{3, 4, 5, 6}, calls); diff != "" {
+			t.Errorf("calls after each second (-want +got):\n%s", diff)
 		}
 		stop()
 		<-ended

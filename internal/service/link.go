@@ -9,9 +9,9 @@ import (
 // Link gives what a one-time link is for, without using it: opening a page must
 // not, for mail scanners open pages too. Codes: not_found.
 func (s *SignIn) Link(ctx context.Context, token string) (domain.SignInLink, error) {
-	hash, kind, ok := domain.HashLink(token)
+	hash, kind, ok := domain.ParseLink(token)
 	if !ok {
-		return domain.SignInLink{}, domain.ErrLink
+		return domain.SignInLink{}, domain.ErrLinkNotFound
 	}
 	link, err := s.store.SignInLink(ctx, hash)
 	link.Kind = kind
@@ -35,16 +35,16 @@ func (s *SignIn) Enter(ctx context.Context, token, code string, from Origin) (do
 			return domain.Administrator{}, err
 		}
 	}
-	hash, kind, _ := domain.HashLink(token)
+	hash, kind, _ := domain.ParseLink(token)
 	return s.store.EnterByLink(ctx, hash, kind, proof)
 }
 
 // Accept uses a link that was made for the signed-in person, and gives the
 // company joined, 0 for none. Codes: not_found, wrong_company.
 func (s *SignIn) Accept(ctx context.Context, by domain.Actor, token string) (int64, error) {
-	hash, _, ok := domain.HashLink(token)
+	hash, _, ok := domain.ParseLink(token)
 	if !ok {
-		return 0, domain.ErrLink
+		return 0, domain.ErrLinkNotFound
 	}
 	return s.store.AcceptLink(ctx, by, hash)
 }

@@ -28,10 +28,10 @@ type PasswordCost struct {
 var DefaultPasswordCost = PasswordCost{Memory: 64 << 10, Passes: 2, Threads: 1}
 
 const (
-	// hashesAtOnce bounds the memory that sign-ins can take together.
-	hashesAtOnce = 2
-	// hashPatience is how long a sign-in waits for its turn.
-	hashPatience = 10 * time.Second
+	// maxHashes bounds the memory that sign-ins can take together.
+	maxHashes = 2
+	// maxHashWait is how long a sign-in waits for its turn.
+	maxHashWait = 10 * time.Second
 
 	saltBytes = 16
 	hashBytes = 32
@@ -51,12 +51,12 @@ func newHasher(cost PasswordCost) *hasher {
 	if cost == (PasswordCost{}) {
 		cost = DefaultPasswordCost
 	}
-	return &hasher{cost: cost, slots: make(chan struct{}, hashesAtOnce)}
+	return &hasher{cost: cost, slots: make(chan struct{}, maxHashes)}
 }
 
 // derive waits for its turn. Codes: unavailable.
 func (h *hasher) derive(ctx context.Context, password string, salt []byte, cost PasswordCost) ([]byte, error) {
-	timer := time.NewTimer(hashPatience)
+	timer := time.NewTimer(maxHashWait)
 	defer timer.Stop()
 	select {
 	case h.slots <- struct{}{}:
@@ -66,7 +66,7 @@ func (h *hasher) derive(ctx context.Context, password string, salt []byte, cost 
 		return nil, domain.Errorf(domain.CodeUnavailable, "Too many people are signing in right now. Try again in a moment.")
 	}
 	defer func() { <-h.slots }()
-	return argon2.IDKey([]byte(domain.NormalPassword(password)), salt, cost.Passes, cost.Memory, cost.Threads, hashBytes), nil
+	return argon2.IDKey([]byte(domain.NormalizePassword(password)), salt, cost.Passes, cost.Memory, cost.Threads, hashBytes), nil
 }
 
 // hash gives a new hash in PHC form.

@@ -46,7 +46,7 @@ func TestMissingHashCostsTheSame(t *testing.T) {
 	if ok, _, err := h.verify(t.Context(), "", ""); ok || err != nil {
 		t.Errorf("without a hash: %v, %v", ok, err)
 	}
-	for range hashesAtOnce {
+	for range maxHashes {
 		h.slots <- struct{}{}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -60,7 +60,7 @@ func TestHasherIsBusy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHasher(cheapCost)
-		for range hashesAtOnce {
+		for range maxHashes {
 			h.slots <- struct{}{}
 		}
 		if _, err := h.hash(t.Context(), "x"); domain.CodeOf(err) != domain.CodeUnavailable {

@@ -47,7 +47,7 @@ type visitKey struct{}
 
 // Visit prepares a request's context; it comes before the session library.
 func (s *Sessions) Visit(ctx context.Context, from netip.Addr, userAgent string) context.Context {
-	return context.WithValue(ctx, visitKey{}, &visit{address: formatAddr(from), userAgent: shorten(userAgent)})
+	return context.WithValue(ctx, visitKey{}, &visit{address: formatAddr(from), userAgent: cleanUserAgent(userAgent)})
 }
 
 func visitOf(ctx context.Context) *visit {
@@ -82,7 +82,7 @@ func (s *Sessions) FindCtx(ctx context.Context, token string) ([]byte, bool, err
 	}
 	v := visitOf(ctx)
 	v.session = found
-	if now := s.store.Now(); now.Sub(found.SeenAt) >= domain.SessionSeen {
+	if now := s.store.Now(); now.Sub(found.SeenAt) >= domain.SessionTouchInterval {
 		found.SeenAt, found.ExpiresAt = now, domain.SessionExpiry(found.CreatedAt, now)
 		found.Address, found.UserAgent = v.address, v.userAgent
 		if err := s.store.TouchSession(ctx, found); err != nil {
@@ -178,7 +178,7 @@ func formatAddr(addr netip.Addr) string {
 	return addr.Unmap().String()
 }
 
-func shorten(s string) string {
+func cleanUserAgent(s string) string {
 	s = strings.ToValidUTF8(s, "")
 	if len(s) > domain.MaxUserAgent {
 		s = strings.ToValidUTF8(s[:domain.MaxUserAgent], "")

@@ -31,11 +31,15 @@ type SignInStore interface {
 	SetProfile(ctx context.Context, id int64, p domain.Profile) error
 }
 
-// Sealer encrypts what must not be read from a copy of the database.
-type Sealer interface {
-	Seal(plain []byte) ([]byte, error)
-	Open(sealed []byte) ([]byte, error)
+// SecretBox encrypts what must not be readable in a copy of the database. What
+// was sealed under a label opens under that label only.
+type SecretBox interface {
+	Seal(label string, plain []byte) []byte
+	Open(label string, sealed []byte) ([]byte, error)
 }
+
+// totpLabel is the SecretBox label of second-factor secrets.
+const totpLabel = "second factor"
 
 // SignInOptions tune SignIn; zero fields mean the usual.
 type SignInOptions struct {
@@ -48,15 +52,15 @@ type SignInOptions struct {
 // they prove to be themselves with.
 type SignIn struct {
 	store  SignInStore
-	sealer Sealer
+	box    SecretBox
 	hasher *hasher
 	now    func() time.Time
 	issuer string
 }
 
 // NewSignIn gives the use cases on a store.
-func NewSignIn(store SignInStore, sealer Sealer, opt SignInOptions) *SignIn {
-	s := &SignIn{store: store, sealer: sealer, hasher: newHasher(opt.Cost), now: opt.Now, issuer: opt.Issuer}
+func NewSignIn(store SignInStore, box SecretBox, opt SignInOptions) *SignIn {
+	s := &SignIn{store: store, box: box, hasher: newHasher(opt.Cost), now: opt.Now, issuer: opt.Issuer}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -102,7 +106,7 @@ func (s *SignIn) Password(ctx context.Context, email, password string, from Orig
 	if err != nil && !errors.Is(err, domain.ErrAdministratorNotFound) {
 		return SignedIn{}, err
 	}
-	ok, stale, err := s.hasher.verify(ctx, secrets.PasswordHash, clip(password))
+	ok, stale, err := s.hasher.verify(ctx, secrets.PasswordHash, limitPassword(password))
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -110,7 +114,7 @@ func (s *SignIn) Password(ctx context.Context, email, password string, from Orig
 		if err := s.store.FailSignIn(ctx, who.ID, tried, from.actor()); err != nil {
 			return SignedIn{}, err
 		}
-		return SignedIn{}, domain.ErrSignIn
+		return SignedIn{}, domain.ErrWrongCredentials
 	}
 	proof := domain.SignInProof{
 		AdministratorID: who.ID, Verified: secrets.PasswordHash, Forgive: tried, Complete: !secrets.TOTPConfirmed, Actor: from.actor(),
@@ -127,8 +131,8 @@ func (s *SignIn) Password(ctx context.Context, email, password string, from Orig
 	return SignedIn{Administrator: who, NeedsCode: !proof.Complete}, nil
 }
 
-// clip keeps a huge text from costing more than a wrong password.
-func clip(password string) string {
+// limitPassword keeps a huge text from costing more than a wrong password.
+func limitPassword(password string) string {
 	if most := domain.MaxPassword * 4; len(password) > most {
 		return password[:most]
 	}
@@ -167,7 +171,7 @@ func (s *SignIn) proveFactor(ctx context.Context, administrator int64, code stri
 			}
 		}
 	} else if secrets.TOTPConfirmed {
-		secret, err := s.sealer.Open(secrets.TOTPSecret)
+		secret, err := s.box.Open(totpLabel, secrets.TOTPSecret)
 		if err != nil {
 			return proof, fmt.Errorf("open a second factor: %w", err)
 		}
@@ -178,7 +182,7 @@ func (s *SignIn) proveFactor(ctx context.Context, administrator int64, code stri
 	if err := s.store.FailSignIn(ctx, administrator, proof.Forgive, from.actor()); err != nil {
 		return proof, err
 	}
-	return proof, domain.ErrCode
+	return proof, domain.ErrWrongCode
 }
 
 // Identity is a signed-in administrator and the company they work for now.
@@ -209,7 +213,7 @@ func (s *SignIn) Identify(ctx context.Context, administrator, company int64) (Id
 		return Identity{}, err
 	}
 	if len(companies) == 0 {
-		return Identity{}, domain.ErrSignIn
+		return Identity{}, domain.ErrWrongCredentials
 	}
 	out := Identity{Administrator: who, Company: companies[0], Companies: companies}
 	for _, c := range companies {

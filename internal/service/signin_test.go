@@ -16,29 +16,29 @@ import (
 
 func TestSignIn(t *testing.T) {
 	t.Parallel()
-	inOffice(t, func(o office) {
-		ctx := o.t.Context()
-		acme, _ := o.settled("anna@x.test")
+	onEachEngine(t, func(f fixture) {
+		ctx := f.t.Context()
+		acme, _ := f.settled("anna@x.test")
 		for _, email := range []string{"anna@x.test", "ANNA@X.TEST"} {
-			got, err := o.signIn.Password(ctx, email, goodPassword, here)
+			got, err := f.signIn.Password(ctx, email, goodPassword, here)
 			if err != nil || got.NeedsCode || got.Administrator.Email != "anna@x.test" || got.Administrator.LastSignInAt == nil {
-				o.t.Errorf("sign in as %s: %+v, %v", email, got, err)
+				f.t.Errorf("sign in as %s: %+v, %v", email, got, err)
 			}
 		}
-		o.company("fresh@x.test") // has no password yet
+		f.company("fresh@x.test") // has no password yet
 		for name, try := range map[string][2]string{
 			"wrong password": {"anna@x.test", "violet tram Engine"}, "no password": {"anna@x.test", ""}, "unknown": {"bob@x.test", goodPassword},
 			"not entered yet": {"fresh@x.test", ""}, "no address": {"", ""}, "huge": {"anna@x.test", strings.Repeat("x", 1<<20)},
 		} {
-			_, err := o.signIn.Password(ctx, try[0], try[1], here)
-			wantErr(o.t, name, err, domain.ErrSignIn)
+			_, err := f.signIn.Password(ctx, try[0], try[1], here)
+			wantErr(f.t, name, err, domain.ErrWrongCredentials)
 		}
 		want := []string{
 			"company.created by operator", "administrator.invited by operator", "sign_in.succeeded by person", "password.set by person",
 			"sign_in.succeeded by person", "sign_in.succeeded by person", "sign_in.failed by system", "sign_in.failed by system", "sign_in.failed by system",
 		}
-		if diff := cmp.Diff(want, o.actions(acme.ID)); diff != "" {
-			o.t.Error(diff)
+		if diff := cmp.Diff(want, f.actions(acme.ID)); diff != "" {
+			f.t.Error(diff)
 		}
 	})
 }
@@ -68,17 +68,17 @@ func (a *asked) FailSignIn(ctx context.Context, administrator int64, tried []dom
 // missing hash costs as much as a wrong one is seen in TestMissingHashCostsTheSame.
 func TestSignInTellsNothing(t *testing.T) {
 	t.Parallel()
-	inOffice(t, func(o office) {
-		o.settled("anna@x.test")
-		o.company("fresh@x.test")
-		s := &asked{SignInStore: o.store}
-		signIn := service.NewSignIn(s, xorSealer(1), service.SignInOptions{Cost: cheap})
+	onEachEngine(t, func(f fixture) {
+		f.settled("anna@x.test")
+		f.company("fresh@x.test")
+		s := &asked{SignInStore: f.store}
+		signIn := service.NewSignIn(s, xorBox(1), service.SignInOptions{Cost: cheap})
 		for _, email := range []string{"anna@x.test", "fresh@x.test", "bob@x.test"} {
 			s.calls = nil
-			_, err := signIn.Password(o.t.Context(), email, "wrong", here)
-			wantErr(o.t, email, err, domain.ErrSignIn)
+			_, err := signIn.Password(f.t.Context(), email, "wrong", here)
+			wantErr(f.t, email, err, domain.ErrWrongCredentials)
 			if got := strings.Join(s.calls, " "); got != "count find fail" {
-				o.t.Errorf("%s: asked the store for %s", email, got)
+				f.t.Errorf("%s: asked the store for %s", email, got)
 			}
 		}
 	})
@@ -86,117 +86,117 @@ func TestSignInTellsNothing(t *testing.T) {
 
 func TestHashIsUpgraded(t *testing.T) {
 	t.Parallel()
-	inOffice(t, func(o office) {
-		ctx := o.t.Context()
-		_, id := o.settled("anna@x.test")
+	onEachEngine(t, func(f fixture) {
+		ctx := f.t.Context()
+		_, id := f.settled("anna@x.test")
 		hash := func() string {
-			_, secrets, err := o.store.Administrator(ctx, id.Administrator.ID)
-			must(o.t, "read", err)
+			_, secrets, err := f.store.Administrator(ctx, id.Administrator.ID)
+			must(f.t, "read", err)
 			return secrets.PasswordHash
 		}
 		if got := hash(); !strings.HasPrefix(got, "$argon2id$v=19$m=64,t=1,p=1$") {
-			o.t.Errorf("hash %s", got)
+			f.t.Errorf("hash %s", got)
 		}
-		dearer := service.NewSignIn(o.store, xorSealer(1), service.SignInOptions{Cost: service.PasswordCost{Memory: 128, Passes: 2, Threads: 1}})
+		dearer := service.NewSignIn(f.store, xorBox(1), service.SignInOptions{Cost: service.PasswordCost{Memory: 128, Passes: 2, Threads: 1}})
 		_, err := dearer.Password(ctx, "anna@x.test", goodPassword, here)
-		must(o.t, "sign in", err)
+		must(f.t, "sign in", err)
 		upgraded := hash()
 		if !strings.HasPrefix(upgraded, "$argon2id$v=19$m=128,t=2,p=1$") {
-			o.t.Errorf("hash after a sign-in at a higher cost: %s", upgraded)
+			f.t.Errorf("hash after a sign-in at a higher cost: %s", upgraded)
 		}
 		_, err = dearer.Password(ctx, "anna@x.test", goodPassword, here)
 		if err != nil || hash() != upgraded {
-			o.t.Errorf("signing in again: %v, hash %s", err, hash())
+			f.t.Errorf("signing in again: %v, hash %s", err, hash())
 		}
-		o.exec(`UPDATE administrators SET password_hash = 'plain' WHERE id = $1`, id.Administrator.ID)
+		f.exec(`UPDATE administrators SET password_hash = 'plain' WHERE id = $1`, id.Administrator.ID)
 		_, err = dearer.Password(ctx, "anna@x.test", "plain", here)
-		wantCode(o.t, "a hash of unknown form", err, domain.CodeInternal)
+		wantCode(f.t, "a hash of unknown form", err, domain.CodeInternal)
 	})
 }
 
 func TestThrottleByAccount(t *testing.T) {
 	t.Parallel()
-	inOffice(t, func(o office) {
-		ctx := o.t.Context()
-		o.settled("anna@x.test")
+	onEachEngine(t, func(f fixture) {
+		ctx := f.t.Context()
+		f.settled("anna@x.test")
 		for _, email := range []string{"anna@x.test", "nobody@x.test"} {
 			from := func(i int) service.Origin {
 				return service.Origin{Address: netip.AddrFrom4([4]byte{192, 0, 2, byte(i)})}
 			}
 			for i := range 5 {
-				_, err := o.signIn.Password(ctx, email, "wrong", from(i))
-				wantErr(o.t, email, err, domain.ErrSignIn)
+				_, err := f.signIn.Password(ctx, email, "wrong", from(i))
+				wantErr(f.t, email, err, domain.ErrWrongCredentials)
 			}
-			_, err := o.signIn.Password(ctx, email, goodPassword, from(9))
-			var blocked *domain.Throttled
+			_, err := f.signIn.Password(ctx, email, goodPassword, from(9))
+			var blocked *domain.ThrottledError
 			if !errors.As(err, &blocked) || domain.CodeOf(err) != domain.CodeRateLimited {
-				o.t.Fatalf("%s, sixth attempt: %v", email, err)
+				f.t.Fatalf("%s, sixth attempt: %v", email, err)
 			}
 		}
 		// The wait passes, the next failure doubles it.
-		o.exec(`UPDATE sign_in_throttles SET blocked_until = updated_at WHERE key = $1`, domain.AccountThrottle("anna@x.test").Key)
-		_, err := o.signIn.Password(ctx, "anna@x.test", "wrong", here)
-		wantErr(o.t, "after the wait", err, domain.ErrSignIn)
-		_, err = o.signIn.Password(ctx, "anna@x.test", "wrong", here)
-		var blocked *domain.Throttled
-		if !errors.As(err, &blocked) || blocked.Until.Sub(o.store.Now()) > 2*time.Second {
-			o.t.Errorf("blocked: %v", err)
+		f.exec(`UPDATE sign_in_throttles SET blocked_until = updated_at WHERE key = $1`, domain.AccountThrottle("anna@x.test").Key)
+		_, err := f.signIn.Password(ctx, "anna@x.test", "wrong", here)
+		wantErr(f.t, "after the wait", err, domain.ErrWrongCredentials)
+		_, err = f.signIn.Password(ctx, "anna@x.test", "wrong", here)
+		var blocked *domain.ThrottledError
+		if !errors.As(err, &blocked) || blocked.Until.Sub(f.store.Now()) > 2*time.Second {
+			f.t.Errorf("blocked: %v", err)
 		}
 		// A success clears the account.
-		o.exec(`UPDATE sign_in_throttles SET blocked_until = updated_at`)
-		_, err = o.signIn.Password(ctx, "anna@x.test", goodPassword, here)
-		must(o.t, "sign in", err)
-		if n := o.count(`SELECT count(*) FROM sign_in_throttles WHERE key = $1`, domain.AccountThrottle("anna@x.test").Key); n != 0 {
-			o.t.Error("the account's failures are still counted")
+		f.exec(`UPDATE sign_in_throttles SET blocked_until = updated_at`)
+		_, err = f.signIn.Password(ctx, "anna@x.test", goodPassword, here)
+		must(f.t, "sign in", err)
+		if n := f.count(`SELECT count(*) FROM sign_in_throttles WHERE key = $1`, domain.AccountThrottle("anna@x.test").Key); n != 0 {
+			f.t.Error("the account's failures are still counted")
 		}
 		// What was long ago counts no more.
-		o.exec(`UPDATE sign_in_throttles SET blocked_until = $1, updated_at = $1`, o.store.Now().Add(-domain.ThrottleMemory))
+		f.exec(`UPDATE sign_in_throttles SET blocked_until = $1, updated_at = $1`, f.store.Now().Add(-domain.ThrottleMemory))
 		for range 5 {
-			_, err := o.signIn.Password(ctx, "nobody@x.test", "wrong", here)
-			wantErr(o.t, "a day later", err, domain.ErrSignIn)
+			_, err := f.signIn.Password(ctx, "nobody@x.test", "wrong", here)
+			wantErr(f.t, "a day later", err, domain.ErrWrongCredentials)
 		}
 	})
 }
 
 func TestThrottleByAddress(t *testing.T) {
 	t.Parallel()
-	inOffice(t, func(o office) {
-		ctx := o.t.Context()
-		o.settled("anna@x.test")
+	onEachEngine(t, func(f fixture) {
+		ctx := f.t.Context()
+		f.settled("anna@x.test")
 		for i := range 20 {
-			_, err := o.signIn.Password(ctx, unique("guess"), "wrong", here)
-			wantErr(o.t, "guess", err, domain.ErrSignIn)
+			_, err := f.signIn.Password(ctx, unique("guess"), "wrong", here)
+			wantErr(f.t, "guess", err, domain.ErrWrongCredentials)
 			if i == 10 { // one's own account does not buy guesses
-				_, err = o.signIn.Password(ctx, "anna@x.test", goodPassword, here)
-				must(o.t, "sign in", err)
+				_, err = f.signIn.Password(ctx, "anna@x.test", goodPassword, here)
+				must(f.t, "sign in", err)
 			}
 		}
-		_, err := o.signIn.Password(ctx, "anna@x.test", goodPassword, here)
-		wantCode(o.t, "from a blocked address", err, domain.CodeRateLimited)
-		_, err = o.signIn.Password(ctx, "anna@x.test", goodPassword, service.Origin{Address: netip.MustParseAddr("192.0.2.1")})
-		must(o.t, "from elsewhere", err)
-		_, err = o.signIn.Password(ctx, "anna@x.test", goodPassword, service.Origin{})
-		must(o.t, "from an unknown address", err)
+		_, err := f.signIn.Password(ctx, "anna@x.test", goodPassword, here)
+		wantCode(f.t, "from a blocked address", err, domain.CodeRateLimited)
+		_, err = f.signIn.Password(ctx, "anna@x.test", goodPassword, service.Origin{Address: netip.MustParseAddr("192.0.2.1")})
+		must(f.t, "from elsewhere", err)
+		_, err = f.signIn.Password(ctx, "anna@x.test", goodPassword, service.Origin{})
+		must(f.t, "from an unknown address", err)
 	})
 }
 
 // Guesses made at the same moment are counted one by one.
 func TestThrottleRace(t *testing.T) {
 	t.Parallel()
-	inOffice(t, func(o office) {
-		o.settled("anna@x.test")
+	onEachEngine(t, func(f fixture) {
+		f.settled("anna@x.test")
 		began := time.Now()
 		errs := together(30, func(int) error {
-			_, err := o.signIn.Password(o.t.Context(), "anna@x.test", "wrong", service.Origin{})
+			_, err := f.signIn.Password(f.t.Context(), "anna@x.test", "wrong", service.Origin{})
 			return err
 		})
 		tried := 0
 		for _, err := range errs {
 			switch {
-			case errors.Is(err, domain.ErrSignIn):
+			case errors.Is(err, domain.ErrWrongCredentials):
 				tried++
 			case domain.CodeOf(err) != domain.CodeRateLimited:
-				o.t.Error(err)
+				f.t.Error(err)
 			}
 		}
 		// On a slow machine waits pass while the thirty are served.
@@ -205,7 +205,7 @@ func TestThrottleRace(t *testing.T) {
 			most++
 		}
 		if tried < 5 || tried > most {
-			o.t.Errorf("%d of 30 guesses at once were held against the password, want at most %d", tried, most)
+			f.t.Errorf("%d of 30 guesses at once were held against the password, want at most %d", tried, most)
 		}
 	})
 }

@@ -13,10 +13,10 @@ func (t *Tokens) Create(ctx context.Context, c domain.Caller, n domain.NewToken)
 		return domain.Token{}, "", err
 	}
 	if n.ExpiresAt != nil {
-		at := domain.Instant(*n.ExpiresAt)
+		at := domain.NormalizeTime(*n.ExpiresAt)
 		n.ExpiresAt = &at
 	}
-	secret := domain.MintToken()
+	secret := domain.GenerateToken()
 	token, err := t.store.CreateToken(ctx, c, n, domain.DigestToken(secret))
 	if err != nil {
 		return domain.Token{}, "", err
@@ -64,12 +64,12 @@ func (t *Tokens) Revoke(ctx context.Context, c domain.Caller, id int64) (domain.
 // secret, which cannot be read again. Codes: invalid_request.
 func (t *Tokens) CreatePlatformToken(ctx context.Context, name string) (domain.PlatformToken, string, error) {
 	var checks domain.Checks
-	name, err := domain.Name(name)
+	name, err := domain.NormalizeName(name)
 	checks.Add("name", err)
 	if err := checks.Err(); err != nil {
 		return domain.PlatformToken{}, "", err
 	}
-	secret := domain.MintToken()
+	secret := domain.GenerateToken()
 	token, err := t.store.CreatePlatformToken(ctx, name, domain.DigestToken(secret))
 	if err != nil {
 		return domain.PlatformToken{}, "", err

@@ -143,7 +143,7 @@ func (p *assignPlan) one(in domain.NewAssignment, now time.Time) domain.BulkResu
 	existing, repeated := p.existing[in.ExternalID]
 	var conflict error
 	if repeated {
-		if conflict = in.Repeats(existing); conflict == nil {
+		if conflict = in.CheckRepeat(existing); conflict == nil {
 			return domain.BulkResult{Assignment: existing}
 		}
 	}

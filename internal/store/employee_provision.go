@@ -111,7 +111,7 @@ func (s *Store) provisionBatch(ctx context.Context, requests []provisionRequest,
 }
 
 func (s *Store) provisionExisting(
-	ctx context.Context, tx db.Tx, box *outbox, r provisionRequest, act domain.ProvisionAct, state domain.ProvisionState, out *provisionResult,
+	ctx context.Context, tx db.Tx, box *outbox, r provisionRequest, act domain.ProvisionAction, state domain.ProvisionState, out *provisionResult,
 ) error {
 	out.status, out.err = domain.ProvisionLinked, nil
 	if act == domain.ProvisionSetExternalID {

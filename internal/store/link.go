@@ -134,7 +134,7 @@ func (s *Store) SignInLink(ctx context.Context, hash [sha256.Size]byte) (domain.
 	linkQuery(b, hash, s.Now(), &out)
 	err := s.read(ctx, b)
 	if err == nil && out.Administrator.ID == 0 {
-		err = domain.ErrLink
+		err = domain.ErrLinkNotFound
 	}
 	return out, err
 }
@@ -149,14 +149,14 @@ func (s *Store) useLink(ctx context.Context, tx db.Tx, hash [sha256.Size]byte) (
 		return nil, 0, err
 	}
 	if administrator == 0 {
-		return nil, 0, domain.ErrLink
+		return nil, 0, domain.ErrLinkNotFound
 	}
 	if who, err = s.lockAdministratorID(ctx, tx, administrator); err != nil {
 		return nil, 0, err
 	}
 	n, err := tx.Exec(ctx, `UPDATE sign_in_links SET used_at = $2 WHERE hash = $1 AND used_at IS NULL AND expires_at > $2`, hash[:], tx.Now())
 	if err == nil && n != 1 {
-		err = domain.ErrLink
+		err = domain.ErrLinkNotFound
 	}
 	return who, company, err
 }

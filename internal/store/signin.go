@@ -50,7 +50,7 @@ func (s *Store) PassSignIn(ctx context.Context, proof domain.SignInProof) (domai
 			return err
 		}
 		if len(who.companies) == 0 || proof.Verified != "" && proof.Verified != who.PasswordHash {
-			return domain.ErrSignIn
+			return domain.ErrWrongCredentials
 		}
 		now := tx.Now()
 		b := &db.Batch{}
@@ -86,7 +86,7 @@ func (s *Store) SetPassword(ctx context.Context, in domain.NewPassword) error {
 		case in.Old == "" && who.PasswordHash != "":
 			return domain.ErrPasswordSet
 		case in.Old != who.PasswordHash:
-			return domain.ErrPassword
+			return domain.ErrWrongPassword
 		case in.Old == "":
 			action = "password.set"
 		}
@@ -110,14 +110,14 @@ func (s *Store) consumeFactor(ctx context.Context, tx db.Tx, who *administratorR
 	case proof.RecoveryHash != "":
 		at := slices.Index(who.RecoveryHashes, proof.RecoveryHash)
 		if at < 0 {
-			return domain.ErrCode
+			return domain.ErrWrongCode
 		}
 		who.RecoveryHashes = slices.Delete(who.RecoveryHashes, at, at+1)
 		who.RecoveryLeft = len(who.RecoveryHashes)
 		_, err := tx.Exec(ctx, `UPDATE administrators SET recovery_hashes = $2 WHERE id = $1`, who.ID, encodeList(who.RecoveryHashes))
 		return err
 	}
-	return domain.ErrCode
+	return domain.ErrWrongCode
 }
 
 // consumeStep makes sure that the code of a time step is taken once: its key is
@@ -126,7 +126,7 @@ func (s *Store) consumeStep(ctx context.Context, tx db.Tx, administrator, step i
 	n, err := tx.Exec(ctx, `INSERT INTO sign_in_throttles (key, failures, blocked_until, updated_at) VALUES ($1, 0, $2, $3)
 		ON CONFLICT (key) DO NOTHING`, fmt.Sprintf("step:%d:%d", administrator, step), domain.TOTPStepEnds(step), tx.Now())
 	if err == nil && n != 1 {
-		err = domain.ErrCode
+		err = domain.ErrWrongCode
 	}
 	return err
 }
@@ -163,7 +163,7 @@ func (s *Store) ConfirmTOTP(ctx context.Context, by domain.Actor, sealed []byte,
 			return domain.ErrSecondFactorOn
 		}
 		if !slices.Equal(who.TOTPSecret, sealed) {
-			return domain.ErrCode
+			return domain.ErrWrongCode
 		}
 		if err := s.consumeStep(ctx, tx, who.ID, step); err != nil {
 			return err

@@ -104,7 +104,7 @@ func mapUnavailable(err error) error {
 	if errors.As(err, &e) {
 		return err
 	}
-	return domain.Errorf(domain.CodeUnavailable, "The service can't reach its database right now. Try again in a moment; the same request is safe to repeat.").Because(err)
+	return domain.Errorf(domain.CodeUnavailable, "The service can't reach its database right now. Try again in a moment; the same request is safe to repeat.").WithCause(err)
 }
 
 func encodeList[T ~string](in []T) string {

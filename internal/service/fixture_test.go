@@ -28,8 +28,8 @@ var (
 
 const goodPassword = "violet tram engine"
 
-// office is the companies' side of the service on one store.
-type office struct {
+// fixture is the companies' side of the service on one store.
+type fixture struct {
 	t              *testing.T
 	store          *store.Store
 	companies      *service.Companies
@@ -40,91 +40,90 @@ type office struct {
 	audit          *service.Audit
 }
 
-// inOffice runs a test on every engine.
-func inOffice(t *testing.T, fn func(o office)) {
+// onEachEngine runs a test on every engine.
+func onEachEngine(t *testing.T, fn func(f fixture)) {
 	t.Helper()
-	storetest.Each(t, func(t *testing.T, s *store.Store) { fn(newOffice(t, s)) })
+	storetest.Each(t, func(t *testing.T, s *store.Store) { fn(newFixture(t, s)) })
 }
 
-func newOffice(t *testing.T, s *store.Store) office {
+func newFixture(t *testing.T, s *store.Store) fixture {
 	t.Helper()
-	o := office{
+	f := fixture{
 		t: t, store: s, companies: service.NewCompanies(s, 0), administrators: service.NewAdministrators(s, 0),
-		signIn:   service.NewSignIn(s, xorSealer(0x5a), service.SignInOptions{Cost: cheap}),
+		signIn:   service.NewSignIn(s, xorBox(0x5a), service.SignInOptions{Cost: cheap}),
 		sessions: service.NewSessions(s), tokens: service.NewTokens(s, service.TokenOptions{}), audit: service.NewAudit(s),
 	}
 	t.Cleanup(func() {
-		if err := o.tokens.Close(); err != nil {
+		if err := f.tokens.Close(); err != nil {
 			t.Errorf("close tokens: %v", err)
 		}
 	})
-	return o
+	return f
 }
 
-// xorSealer stands in for the real sealer: what it seals can be told from what
-// it was given.
-type xorSealer byte
+// xorBox stands in for secret.Box: what it seals differs from what it was given.
+type xorBox byte
 
-func (x xorSealer) Seal(plain []byte) ([]byte, error) {
+func (x xorBox) Seal(_ string, plain []byte) []byte {
 	out := make([]byte, len(plain))
 	for i := range plain {
 		out[i] = plain[i] ^ byte(x)
 	}
-	return out, nil
+	return out
 }
 
-func (x xorSealer) Open(sealed []byte) ([]byte, error) { return x.Seal(sealed) }
+func (x xorBox) Open(label string, sealed []byte) ([]byte, error) { return x.Seal(label, sealed), nil }
 
 // company makes a company whose administrator has not entered yet.
-func (o office) company(email string) (domain.Company, string) {
-	o.t.Helper()
-	c, link, err := o.companies.Create(o.t.Context(), operator, domain.NewCompany{Name: "Acme", AdminEmail: email})
-	must(o.t, "create a company", err)
+func (f fixture) company(email string) (domain.Company, string) {
+	f.t.Helper()
+	c, link, err := f.companies.Create(f.t.Context(), operator, domain.NewCompany{Name: "Acme", AdminEmail: email})
+	must(f.t, "create a company", err)
 	return c, link
 }
 
-func (o office) caller(c domain.Company) domain.Caller {
+func (f fixture) caller(c domain.Company) domain.Caller {
 	return domain.Caller{Company: c, Actor: operator}
 }
 
 // settled makes a company whose administrator has entered and set a password.
-func (o office) settled(email string) (domain.Company, service.Identity) {
-	o.t.Helper()
-	c, link := o.company(email)
-	return c, o.enter(link)
+func (f fixture) settled(email string) (domain.Company, service.Identity) {
+	f.t.Helper()
+	c, link := f.company(email)
+	return c, f.enter(link)
 }
 
 // enter uses a link and sets the good password.
-func (o office) enter(link string) service.Identity {
-	o.t.Helper()
-	who, err := o.signIn.Enter(o.t.Context(), link, "", here)
-	must(o.t, "enter by link", err)
-	id, err := o.signIn.Identify(o.t.Context(), who.ID, 0)
-	must(o.t, "identify", err)
-	must(o.t, "set a password", o.signIn.SetPassword(o.t.Context(), id.Actor(here), goodPassword, ""))
+func (f fixture) enter(link string) service.Identity {
+	f.t.Helper()
+	who, err := f.signIn.Enter(f.t.Context(), link, "", here)
+	must(f.t, "enter by link", err)
+	id, err := f.signIn.Identify(f.t.Context(), who.ID, 0)
+	must(f.t, "identify", err)
+	must(f.t, "set a password", f.signIn.SetPassword(f.t.Context(), id.Actor(here), goodPassword, ""))
 	return id
 }
 
 // join invites an address into a company and lets it enter.
-func (o office) join(by domain.Caller, email string) service.Identity {
-	o.t.Helper()
-	_, link, err := o.administrators.Invite(o.t.Context(), by, email, "")
-	must(o.t, "invite", err)
-	return o.enter(link)
+func (f fixture) join(by domain.Caller, email string) service.Identity {
+	f.t.Helper()
+	_, link, err := f.administrators.Invite(f.t.Context(), by, email, "")
+	must(f.t, "invite", err)
+	return f.enter(link)
 }
 
-func (o office) token(c domain.Company) (domain.Token, string) {
-	o.t.Helper()
-	token, secret, err := o.tokens.Create(o.t.Context(), o.caller(c), domain.NewToken{Name: "HR"})
-	must(o.t, "create a token", err)
+func (f fixture) token(c domain.Company) (domain.Token, string) {
+	f.t.Helper()
+	token, secret, err := f.tokens.Create(f.t.Context(), f.caller(c), domain.NewToken{Name: "HR"})
+	must(f.t, "create a token", err)
 	return token, secret
 }
 
 // actions gives a company's audit log, the oldest first, as "action by kind".
-func (o office) actions(company int64) []string {
-	o.t.Helper()
-	page, err := o.audit.List(o.t.Context(), domain.Caller{Company: domain.Company{ID: company}}, domain.AuditFilter{}, domain.PageRequest{Limit: 500})
-	must(o.t, "read the log", err)
+func (f fixture) actions(company int64) []string {
+	f.t.Helper()
+	page, err := f.audit.List(f.t.Context(), domain.Caller{Company: domain.Company{ID: company}}, domain.AuditFilter{}, domain.PageRequest{Limit: 500})
+	must(f.t, "read the log", err)
 	out := make([]string, len(page.Items))
 	for i, e := range page.Items {
 		out[len(out)-1-i] = e.Action + " by " + string(e.Actor.Kind)
@@ -133,21 +132,21 @@ func (o office) actions(company int64) []string {
 }
 
 // exec changes the database behind the service's back: to let time pass.
-func (o office) exec(sql string, args ...any) {
-	o.t.Helper()
-	err := o.store.Engine().Write(o.t.Context(), func(tx db.Tx) error {
-		_, err := tx.Exec(o.t.Context(), sql, args...)
+func (f fixture) exec(sql string, args ...any) {
+	f.t.Helper()
+	err := f.store.Engine().Write(f.t.Context(), func(tx db.Tx) error {
+		_, err := tx.Exec(f.t.Context(), sql, args...)
 		return err
 	})
-	must(o.t, sql, err)
+	must(f.t, sql, err)
 }
 
-func (o office) count(sql string, args ...any) int {
-	o.t.Helper()
+func (f fixture) count(sql string, args ...any) int {
+	f.t.Helper()
 	var n int
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return r.Scan(&n) }, sql, args...)
-	must(o.t, sql, o.store.Engine().Read(o.t.Context(), func(c db.Conn) error { return c.Send(o.t.Context(), b) }))
+	must(f.t, sql, f.store.Engine().Read(f.t.Context(), func(c db.Conn) error { return c.Send(f.t.Context(), b) }))
 	return n
 }
 
