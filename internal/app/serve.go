@@ -300,20 +300,9 @@ const (
 	tending      = 3 * time.Second
 )
 
-// every does something again and again until ctx ends.
-func (a *App) every(ctx context.Context, interval time.Duration, what string, do func(context.Context) error) {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if err := do(ctx); err != nil && ctx.Err() == nil {
-				a.log.Warn(what, "error", err)
-			}
-		}
-	}
+// every repeats background work until ctx ends.
+func (a *App) every(ctx context.Context, interval time.Duration, name string, do func(context.Context) error) {
+	service.Periodic{Name: name, Every: interval, Log: a.log, Do: do}.Run(ctx)
 }
 
 // stopGrace is how long attempts under way may take when the program stops.

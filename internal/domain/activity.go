@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// MaxFuture is how far ahead of our clock an activity may claim to lie.
+// MaxFuture is how far ahead of our clock an activity may be dated.
 const MaxFuture = 24 * time.Hour
 
 // Check reports every field of an activity that is wrong.
@@ -34,14 +34,14 @@ func (a Activity) Check(now time.Time) error {
 	return c.Err()
 }
 
-// ActivityItem is one item of a report: an activity, or why it can't be one. A
+// ActivityItem is one item of a report: an activity, or why it is not valid. A
 // zero OccurredAt means now.
 type ActivityItem struct {
 	Activity Activity
 	Err      error
 }
 
-// ActivityResult is the answer to one item: the assignment's status, or why not.
+// ActivityResult is the answer to one item: the assignment's status, or an error.
 type ActivityResult struct {
 	Status Status
 	Err    error

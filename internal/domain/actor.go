@@ -1,9 +1,9 @@
 package domain
 
-// ActorKind says what sort of hand made a change.
+// ActorKind is the kind of actor that made a change.
 type ActorKind string
 
-// The hands that change things.
+// The kinds of actors.
 const (
 	ActorPerson   ActorKind = "person"
 	ActorToken    ActorKind = "token"
@@ -12,7 +12,7 @@ const (
 	ActorSystem   ActorKind = "system"
 )
 
-// Actor is who asked for a change, from where, under which request.
+// Actor identifies who asked for a change, from which address and in which request.
 type Actor struct {
 	Kind      ActorKind
 	ID        int64

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// LinkLifetime is how long a one-time sign-in link is good for.
+// LinkLifetime is how long a one-time sign-in link is valid.
 const LinkLifetime = 7 * 24 * time.Hour
 
 // Themes of the cabinet; the first follows the system.
@@ -40,8 +40,8 @@ func (a Administrator) Label() string {
 	return a.Email
 }
 
-// Credentials are what an administrator proves to be themselves with. No
-// secret is in here in the clear.
+// Credentials are the stored proofs of an administrator's identity. None of them
+// is in plain text.
 type Credentials struct {
 	PasswordHash   string
 	TOTPSecret     []byte // sealed
@@ -86,8 +86,8 @@ func (p *Profile) Check() error {
 	return c.Err()
 }
 
-// LinkKind says who stands behind a one-time link. It is the first character of
-// the token, so that its hash covers it.
+// LinkKind names who vouches for a one-time link. It is the first character of the
+// token, so that the stored hash covers it.
 type LinkKind byte
 
 // The kinds. The operator vouches for the address; a company's administrator
@@ -103,7 +103,7 @@ const linkBytes = 32
 type NewLink struct {
 	Hash     [sha256.Size]byte
 	Lifetime time.Duration
-	Name     string // of whom it is for, taken over by who has none when they enter
+	Name     string // of the invited person; used when they enter without a name of their own
 }
 
 // LinkRequest asks the operator's side for a link.
@@ -120,8 +120,8 @@ func GenerateLink(kind LinkKind) string {
 	return string(rune(kind)) + base64.RawURLEncoding.EncodeToString(secret)
 }
 
-// ParseLink gives what is stored and looked up, and the kind. ok is false for a
-// string that can not be a link at all.
+// ParseLink returns what is stored and looked up, and the kind. ok is false for a
+// string that cannot be a link at all.
 func ParseLink(token string) (hash [sha256.Size]byte, kind LinkKind, ok bool) {
 	if len(token) != 1+base64.RawURLEncoding.EncodedLen(linkBytes) {
 		return hash, 0, false
@@ -133,7 +133,7 @@ func ParseLink(token string) (hash [sha256.Size]byte, kind LinkKind, ok bool) {
 	return sha256.Sum256([]byte(token)), kind, true
 }
 
-// SignInLink is a one-time link that is still good.
+// SignInLink is a one-time link that is still valid.
 type SignInLink struct {
 	Kind          LinkKind
 	Administrator Administrator
@@ -145,16 +145,16 @@ type SignInLink struct {
 	Claimed bool
 }
 
-// SignsIn says whether the link alone lets its holder in. An invitation is seen
+// SignsIn reports whether the link alone lets its holder in. An invitation is seen
 // by whoever wrote it: it must not open an identity that other companies trust.
 // Its holder signs in first, and then accepts it.
 func (l SignInLink) SignsIn() bool { return l.Kind == LinkOperator || !l.Claimed }
 
-// SignInProof is what a sign-in has shown so far. The store holds it against the
-// administrator's present state in one transaction.
+// SignInProof is what a sign-in has proved so far. The store compares it with the
+// administrator's current state in one transaction.
 type SignInProof struct {
 	AdministratorID int64
-	Verified        string // the password hash that the password was held against
+	Verified        string // the password hash that the password matched
 	Rehashed        string // replaces it when the cost has grown since
 	Step            int64  // the time step of the code; 0: none
 	RecoveryHash    string // of the recovery code that is used up
@@ -173,7 +173,7 @@ type NewPassword struct {
 	Actor           Actor
 }
 
-// Answers around administrators.
+// Errors about administrators.
 var (
 	ErrWrongCredentials      = Errorf(CodeUnauthorized, "The e-mail address or the password is wrong.")
 	ErrWrongPassword         = Errorf(CodeUnauthorized, "The password is wrong.")

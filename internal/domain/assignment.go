@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Status is where an assignment stands.
+// Status is the state of an assignment.
 type Status string
 
 // The statuses, in the order of the contract.
@@ -30,7 +30,7 @@ func ParseStatus(s string) (Status, error) {
 	return "", Errorf(CodeInvalid, "must be one of assigned, started, completed, failed, needs_retry")
 }
 
-// Category is the status as a person would sort it.
+// Category groups statuses the way a person would.
 type Category string
 
 // The categories.
@@ -41,7 +41,7 @@ const (
 	CategoryOverdue    Category = "overdue"
 )
 
-// Assignment is a course given to an employee, with what became of it.
+// Assignment is a course assigned to an employee, with the learner's progress.
 type Assignment struct {
 	CompanyID          int64
 	ID                 int64
@@ -56,8 +56,8 @@ type Assignment struct {
 	IsRequired         bool
 	AssignedAt         time.Time
 	Deadline           time.Time
-	// AskedDeadline and AskedRequired are what creation was asked for: a repeated
-	// request is held against them, whatever was changed in the cabinet since.
+	// AskedDeadline and AskedRequired are the values of the creating request. A
+	// repeated request is compared with them, whatever changed since.
 	AskedDeadline time.Time
 	AskedRequired bool
 	OverdueAt     *time.Time
@@ -66,7 +66,7 @@ type Assignment struct {
 	Progress
 }
 
-// Overdue says whether the deadline has passed uncompleted at now.
+// Overdue reports whether the deadline has passed uncompleted at now.
 func (a Assignment) Overdue(now time.Time) bool {
 	return a.Status != StatusCompleted && !now.Before(a.Deadline)
 }
@@ -101,7 +101,7 @@ type AssignmentFilter struct {
 }
 
 // NewAssignment is a request to assign a course. Deadline and IsRequired are nil
-// when the caller left them to us.
+// when the caller left them out.
 type NewAssignment struct {
 	EmployeeExternalID string
 	CourseID           int64
@@ -118,7 +118,7 @@ func (n NewAssignment) Check() error {
 	return c.Err()
 }
 
-// Make builds the assignment that a new request deserves.
+// Make returns the assignment that the request creates.
 func (n NewAssignment) Make(id int64, e Employee, course Course, now time.Time, defaultDays int) Assignment {
 	a := Assignment{
 		CompanyID: e.CompanyID, ID: id, ExternalID: n.ExternalID,
@@ -135,8 +135,9 @@ func (n NewAssignment) Make(id int64, e Employee, course Course, now time.Time, 
 	return a
 }
 
-// CheckRepeat holds a repeated request against the assignment that has its
-// externalId: nil when it asks for the same, else a conflict that names what differs.
+// CheckRepeat compares a repeated request with the assignment that has its
+// externalId. It returns nil if both ask for the same, else a conflict that names
+// the differing fields.
 func (n NewAssignment) CheckRepeat(a Assignment) error {
 	var differing []string
 	if n.EmployeeExternalID != a.EmployeeExternalID {
@@ -161,7 +162,7 @@ func (n NewAssignment) CheckRepeat(a Assignment) error {
 	return err
 }
 
-// Answers about assignments that are not there.
+// Errors about assignments.
 var (
 	ErrAssignmentNotFound     = Errorf(CodeAssignmentNotFound, "There is no such assignment.")
 	ErrAssignmentRevoked      = Errorf(CodeAssignmentRevoked, "This assignment was revoked.")

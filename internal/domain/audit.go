@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// AuditEntry tells of one change. It holds no personal data of employees: the
+// AuditEntry records one change. It holds no personal data of employees: the
 // employee is named by the service's own id, and shown by joining the live record.
 type AuditEntry struct {
 	CompanyID  int64
@@ -24,7 +24,7 @@ type AuditEntry struct {
 	RecordLabel   string
 }
 
-// What stands for people who are gone.
+// Labels shown in place of people who were erased.
 const (
 	ErasedEmployee      = "Erased employee"
 	FormerAdministrator = "Former administrator"

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// DefaultDeadlineDays is how long an assignment runs when nobody says otherwise.
+// DefaultDeadlineDays is the default deadline of an assignment, in days.
 const DefaultDeadlineDays = 30
 
 // Company is a customer: everything a token can see belongs to one.
@@ -18,10 +18,10 @@ type Company struct {
 	CreatedAt           time.Time
 }
 
-// Suspended says whether the company's tokens are refused for now.
+// Suspended reports whether the company's tokens are refused for now.
 func (c Company) Suspended() bool { return c.SuspendedAt != nil }
 
-// Location gives the company's time zone, UTC when it is unknown here.
+// Location returns the company's time zone, UTC when it is unknown here.
 func (c Company) Location() *time.Location {
 	loc, err := time.LoadLocation(c.TimeZone)
 	if err != nil {
@@ -30,7 +30,7 @@ func (c Company) Location() *time.Location {
 	return loc
 }
 
-// CheckTimeZone refuses a zone that no clock knows.
+// CheckTimeZone refuses a name that is not an IANA time zone.
 func CheckTimeZone(name string) error {
 	if _, err := time.LoadLocation(name); err != nil || name == "" || name == "Local" {
 		return fmt.Errorf("must be an IANA time zone such as Europe/Riga")
@@ -101,10 +101,10 @@ func (s CompanySettings) Apply(c *Company) (changed []string) {
 	return changed
 }
 
-// ErrCompanySuspended refuses the tokens of a company that is held up.
+// ErrCompanySuspended refuses what a suspended company may not do.
 var ErrCompanySuspended = Errorf(CodeCompanySuspended, "The company is suspended. Contact the operator of the learning platform.")
 
-// ErrCompanyNotFound says that no company has this id.
+// ErrCompanyNotFound reports that no company has this id.
 func ErrCompanyNotFound(id int64) *Error {
 	return Errorf(CodeCompanyNotFound, "There is no company with id %d.", id)
 }

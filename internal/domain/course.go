@@ -9,7 +9,7 @@ const (
 	MaxModules             = 500
 )
 
-// Course is something one can be assigned. A slice is a course cut from another
+// Course is something that can be assigned to employees. A slice is a course cut from another
 // one: ParentID names that one, and the slice belongs to the company that cut it.
 type Course struct {
 	ID              int64
@@ -30,7 +30,7 @@ type CourseRule struct {
 	AllowedAttempts int
 }
 
-// Rule gives the part that decides about attempts.
+// Rule returns the part that decides about attempts.
 func (c Course) Rule() CourseRule {
 	return CourseRule{IsAssessment: c.IsAssessment, PassMark: c.PassMark, AllowedAttempts: c.AllowedAttempts}
 }
@@ -62,7 +62,7 @@ func (c *Course) Check() error {
 	return checks.Err()
 }
 
-// Answers about courses.
+// Errors about courses.
 var (
 	ErrCourseNotFound     = Errorf(CodeCourseNotFound, "There is no course with this id. GET /courses lists the courses of the company.")
 	ErrCourseWrongCompany = Errorf(CodeWrongCompany, "This course is not among the courses of the token's company. GET /courses lists them.")

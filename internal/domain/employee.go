@@ -32,7 +32,7 @@ type Employee struct {
 	LeftAt     *time.Time
 }
 
-// Former says whether the employee was offboarded.
+// Former reports whether the employee was offboarded.
 func (e Employee) Former() bool { return e.LeftAt != nil }
 
 // EmployeeFilter narrows a list; empty fields do not.
@@ -96,11 +96,11 @@ func (s *ProvisionState) Add(in Provision, e *Employee) {
 	}
 }
 
-// ProvisionAction is what must be written to give a provisioning call its answer.
+// ProvisionAction is the write that a provisioning call needs.
 type ProvisionAction int
 
-// The acts. Join covers both created and linked: which of the two it was is
-// known once the account's insertion tells whether the account was there.
+// The actions. Join covers both created and linked: which of the two it was is
+// known once the insertion of the account shows whether it existed.
 const (
 	ProvisionNothing ProvisionAction = iota
 	ProvisionSetExternalID
@@ -108,7 +108,7 @@ const (
 	ProvisionJoin
 )
 
-// DecideProvision walks the decision table; the first match wins.
+// DecideProvision applies the decision table of provisioning; the first match wins.
 func DecideProvision(in Provision, s ProvisionState) (ProvisionAction, error) {
 	sameEmail := func(e *Employee) bool { return FoldEmail(e.Email) == FoldEmail(in.Email) }
 	switch {
@@ -155,14 +155,14 @@ func (p *EmployeePatch) Check() error {
 	return c.Err()
 }
 
-// Changes says whether the patch would change anything of e besides its membership.
+// Changes reports whether the patch changes a field of e other than its membership.
 func (p EmployeePatch) Changes(e Employee) bool {
 	return p.Name != nil && *p.Name != e.Name ||
 		p.Email != nil && *p.Email != e.Email ||
 		p.Tags != nil && !slices.Equal(*p.Tags, e.Tags)
 }
 
-// Apply gives e with the patch's fields; the membership is not touched.
+// Apply returns e with the patch's fields; the membership is not touched.
 func (p EmployeePatch) Apply(e Employee) Employee {
 	if p.Name != nil {
 		e.Name = *p.Name
@@ -182,7 +182,7 @@ type EmployeePatched struct {
 	Offboarded bool
 }
 
-// RemovalReason says why employee.removed was sent.
+// RemovalReason is why employee.removed was sent.
 type RemovalReason string
 
 // The reasons.
@@ -191,7 +191,7 @@ const (
 	ReasonDeleted    RemovalReason = "deleted"
 )
 
-// Answers about employees that are not there.
+// Errors about employees.
 var (
 	ErrEmployeeNotFound   = Errorf(CodeEmployeeNotFound, "There is no employee with this externalId. Provision the employee first.")
 	ErrEmployeeOffboarded = Errorf(CodeEmployeeOffboarded, "This employee was offboarded. PATCH with active true, or provision the email again, to bring the person back.")

@@ -45,7 +45,7 @@ type Error struct {
 	cause   error
 }
 
-// FieldError says what is wrong with one field of a request and what would be right.
+// FieldError describes what is wrong with one field of a request and what would be right.
 type FieldError struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
@@ -71,7 +71,7 @@ func (e *Error) WithCause(cause error) *Error {
 	return e
 }
 
-// Invalid joins field errors into one validation error, or gives nil when there are none.
+// Invalid joins field errors into one validation error, or returns nil when there are none.
 func Invalid(fields ...FieldError) error {
 	if len(fields) == 0 {
 		return nil
@@ -83,7 +83,7 @@ func Invalid(fields ...FieldError) error {
 	return &Error{Code: CodeInvalid, Message: strings.Join(parts, "; "), Fields: fields}
 }
 
-// CodeOf gives the code of an error, CodeInternal for any that is not an Error.
+// CodeOf returns the code of an error, CodeInternal for any that is not an Error.
 func CodeOf(err error) Code {
 	var e *Error
 	if errors.As(err, &e) {
@@ -92,7 +92,7 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// Checks collects field errors, so that a caller hears of all of them at once.
+// Checks collects field errors, so that a caller learns of all of them at once.
 type Checks struct{ fields []FieldError }
 
 // Add notes a field error unless err is nil.
@@ -102,5 +102,5 @@ func (c *Checks) Add(field string, err error) {
 	}
 }
 
-// Err gives the collected validation error, nil when every check held.
+// Err returns the collected validation error, nil when every check held.
 func (c *Checks) Err() error { return Invalid(c.fields...) }

@@ -12,7 +12,7 @@ const instantLayout = "2006-01-02T15:04:05.999-07:00"
 // offset, at most milliseconds.
 func FormatInstant(t time.Time) string { return t.UTC().Format(instantLayout) }
 
-// NormalizeTime gives t as it is kept: UTC, whole milliseconds.
+// NormalizeTime returns t as it is stored: UTC, whole milliseconds.
 func NormalizeTime(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
 var (
@@ -56,7 +56,7 @@ func ParseInstant(s string) (time.Time, error) {
 
 const leapEnd = len("2006-01-02T15:04:60")
 
-// hasInstantForm says whether every digit and sign is in its place, whatever the
+// hasInstantForm reports whether every digit and sign is in its place, whatever the
 // numbers are.
 func hasInstantForm(s string) bool {
 	const begin, zulu, offset = "0000-00-00T00:00:00", "Z", "+00:00"
@@ -74,7 +74,7 @@ func hasInstantForm(s string) bool {
 	return rest == zulu || matchesForm(strings.Replace(rest, "-", "+", 1), offset)
 }
 
-// matchesForm compares with a form in which 0 stands for any digit.
+// matchesForm reports whether s has the form, in which 0 stands for any digit.
 func matchesForm(s, form string) bool {
 	if len(s) != len(form) {
 		return false
@@ -87,7 +87,7 @@ func matchesForm(s, form string) bool {
 	return true
 }
 
-// hasValidOffset says whether the offset is less than a day, and its minutes less
+// hasValidOffset reports whether the offset is less than a day, and its minutes less
 // than an hour.
 func hasValidOffset(s string) bool {
 	n := len(s)

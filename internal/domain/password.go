@@ -19,10 +19,11 @@ const (
 // minVariety is how many different characters a password must have.
 const minVariety = 5
 
-// NormalizePassword gives the one form of a password that can be typed in several.
+// NormalizePassword returns the canonical (NFC) form of a password, which may be
+// typed in several.
 func NormalizePassword(s string) string { return norm.NFC.String(s) }
 
-// CheckPassword refuses a password that is among the first to be tried.
+// CheckPassword refuses a password that a guesser would try early.
 func CheckPassword(password, email string) error {
 	password = NormalizePassword(password)
 	if !utf8.ValidString(password) {
@@ -54,8 +55,8 @@ func countDistinctRunes(s string) int {
 	return len(seen)
 }
 
-// isKeyboardRun tells keys pressed one after another: each character follows the one
-// before it in the alphabet, the digits or a row of the keyboard.
+// isKeyboardRun reports whether s consists of neighbouring keys: each character
+// follows the one before it in the alphabet, the digits or a row of the keyboard.
 func isKeyboardRun(s string) bool {
 	const rows = "abcdefghijklmnopqrstuvwxyz 01234567890 qwertyuiop asdfghjkl zxcvbnm `1234567890-="
 	breaks, last := 0, rune(-1)
@@ -68,8 +69,8 @@ func isKeyboardRun(s string) bool {
 	return breaks <= 2
 }
 
-// commonPasswords are the words that head every list of leaked passwords, once
-// the digits and signs around them are gone.
+// commonPasswords are the words at the top of every list of leaked passwords,
+// without the digits and signs around them.
 var commonPasswords = func() map[string]bool {
 	words := `password passwort passwords passw0rd p@ssword p@ssw0rd pa$$word mypassword thepassword newpassword
 		passwordpassword password1password qwerty qwertyuiop qwertyqwerty qwertyuiopasdfgh asdfgh asdfghjkl zxcvbnm

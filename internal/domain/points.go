@@ -25,7 +25,7 @@ func ParsePoints(f float64) (Points, error) {
 	return Points(p), nil
 }
 
-// Float gives the number as JSON shows it.
+// Float returns the number as JSON shows it.
 func (p Points) Float() float64 { return float64(p) / 100 }
 
 func (p Points) String() string { return strconv.FormatFloat(p.Float(), 'f', -1, 64) }

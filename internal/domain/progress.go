@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ActivityType is what the learning platform saw a learner do.
+// ActivityType is the kind of a learner's activity.
 type ActivityType string
 
 // The activity types.
@@ -25,7 +25,7 @@ type Activity struct {
 	Score        *Points
 }
 
-// Progress is the part of an assignment that learners move.
+// Progress is the part of an assignment that learners change.
 type Progress struct {
 	Status          Status
 	Percent         Points
@@ -39,7 +39,7 @@ type Progress struct {
 	LastActivityAt  *time.Time
 }
 
-// Apply moves p by one activity and says whether anything changed. Activity on
+// Apply applies one activity to p and reports whether anything changed. Activity on
 // a finished assignment, and activity that belongs to an attempt already over,
 // changes nothing.
 func (p *Progress) Apply(rule CourseRule, act Activity) bool {
@@ -62,7 +62,7 @@ func (p *Progress) Apply(rule CourseRule, act Activity) bool {
 	return !p.equal(before)
 }
 
-// late tells whether something happened before the latest attempt ended (or,
+// late reports whether something happened before the latest attempt ended (or,
 // from the second attempt on, before it began): news of an attempt that is over.
 func (p *Progress) late(at time.Time) bool {
 	switch p.Status {
@@ -129,7 +129,7 @@ func (p *Progress) advanceCourse(act Activity) {
 	}
 }
 
-// Grant allows one more attempt to someone who failed.
+// Grant allows one more attempt after the last one failed.
 func (p *Progress) Grant() error {
 	if p.Status != StatusFailed {
 		return Errorf(CodeConflict, "Only a failed assignment can be given another attempt; this one is %s.", p.Status)
@@ -161,7 +161,7 @@ const (
 	CompletionFailure    CompletionState = "failure"
 )
 
-// Passed says whether the assignment was passed.
+// Passed reports whether the assignment was passed.
 func (p Progress) Passed() bool { return p.Status == StatusCompleted }
 
 // Completion describes the latest ended attempt.
@@ -177,7 +177,7 @@ func (a Assignment) Completion() CompletionState {
 	return CompletionInProgress
 }
 
-// Summary says in one English sentence how the assignment went so far.
+// Summary describes the progress in one English sentence.
 func (a Assignment) Summary() string {
 	attempt := fmt.Sprintf("attempt %d", a.EndedAttempts())
 	if most := a.Rule.AllowedAttempts; most > 0 {

@@ -31,7 +31,7 @@ func drawLearner(t *rapid.T) *learner {
 	}
 }
 
-// draw gives any activity: few instants, so that late, equal and reordered ones are common.
+// draw returns any activity: few instants, so that late, equal and reordered ones are common.
 func (l *learner) draw(t *rapid.T) domain.Activity {
 	a := domain.Activity{
 		ID:           fmt.Sprint(len(l.acts)),

@@ -2,9 +2,8 @@ package domain
 
 import "time"
 
-// How long a session lasts: SessionLifetime after signing in at most, and
-// SessionIdle after it was last used. SessionTouchInterval is how exactly the last use is
-// known: a session in use costs one write per so long.
+// A session ends SessionLifetime after signing in at the latest, and SessionIdle
+// after it was last used. SessionTouchInterval is how often the last use is written.
 const (
 	SessionLifetime      = 30 * 24 * time.Hour
 	SessionIdle          = 24 * time.Hour
@@ -28,7 +27,7 @@ type Session struct {
 	UserAgent       string
 }
 
-// SessionExpiry is when a session ends that is used now and began at created.
+// SessionExpiry returns when a session ends that began at created and is used now.
 func SessionExpiry(created, now time.Time) time.Time {
 	end, idle := created.Add(SessionLifetime), now.Add(SessionIdle)
 	if idle.Before(end) {

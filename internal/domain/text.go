@@ -20,13 +20,13 @@ const (
 	MaxTag        = 64
 )
 
-// CheckExternalID checks a caller's own identifier. It is kept exactly as given.
+// CheckExternalID checks a caller's own identifier. It is stored unchanged.
 func CheckExternalID(s string) error {
 	if err := CheckIdentifier(s); err != nil {
 		return err
 	}
 	if s == "." || s == ".." {
-		return errors.New("must not be \".\" or \"..\": a path can not carry it")
+		return errors.New("must not be \".\" or \"..\": it cannot be part of a URL path")
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func NormalizeEmail(s string) (string, error) {
 	return s, nil
 }
 
-// FoldEmail gives the form in which addresses are compared.
+// FoldEmail returns the form in which addresses are compared.
 func FoldEmail(s string) string { return strings.ToLower(norm.NFC.String(s)) }
 
 // NormalizeName trims and normalises a display name.

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Waits after failed attempts grow from firstWait to MaxWait; an attempt
-// ThrottleMemory ago counts no more.
+// The wait after failed attempts grows from firstWait to MaxWait. Attempts older
+// than ThrottleMemory are forgotten.
 const (
 	firstWait      = time.Second
 	MaxWait        = 15 * time.Minute
@@ -26,7 +26,7 @@ type Throttle struct {
 	Resets bool
 }
 
-// Wait is how long nobody may try after so many failures.
+// Wait returns how long further attempts are refused after so many failures.
 func (t Throttle) Wait(failures int) time.Duration {
 	over := failures - t.Free
 	switch {
@@ -62,12 +62,12 @@ func AddressThrottle(addr netip.Addr) Throttle {
 	return Throttle{Key: "address:" + key, Free: 20}
 }
 
-// ThrottledError is the cause of an error that asks to wait.
+// ThrottledError is the cause of an error that asks the caller to wait.
 type ThrottledError struct{ Until time.Time }
 
 func (t *ThrottledError) Error() string { return "blocked until " + FormatInstant(t.Until) }
 
-// ErrThrottled asks to wait.
+// ErrThrottled asks the caller to wait until an instant.
 func ErrThrottled(until, now time.Time) *Error {
 	return Errorf(CodeRateLimited, "Too many failed attempts. Try again in %s.", formatWait(until.Sub(now))).
 		WithCause(&ThrottledError{Until: until})

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Scope is something a token may do.
+// Scope is a permission of a token.
 type Scope string
 
 // The scopes. The base scope is in every token.
@@ -32,8 +32,8 @@ const (
 	base62      = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// Token lets a system of one company call the API. The token itself is not in
-// here: only its hash is ever stored.
+// Token lets a system of one company call the API. The secret itself is not a
+// field: only its hash is ever stored.
 type Token struct {
 	CompanyID  int64
 	ID         int64
@@ -50,15 +50,15 @@ type Token struct {
 	Company    Company
 }
 
-// Has says whether the token carries the scope.
+// Has reports whether the token carries the scope.
 func (t Token) Has(s Scope) bool { return s == ScopeBase || slices.Contains(t.Scopes, s) }
 
-// Live says whether the token is neither revoked nor expired at now.
+// Live reports whether the token is neither revoked nor expired at now.
 func (t Token) Live(now time.Time) bool {
 	return t.RevokedAt == nil && (t.ExpiresAt == nil || now.Before(*t.ExpiresAt))
 }
 
-// AllowsAddress says whether a call may come from this address.
+// AllowsAddress reports whether a call may come from this address.
 func (t Token) AllowsAddress(addr netip.Addr) bool {
 	if len(t.Allowed) == 0 {
 		return true
@@ -67,7 +67,7 @@ func (t Token) AllowsAddress(addr netip.Addr) bool {
 	return slices.ContainsFunc(t.Allowed, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// NewToken is what it takes to make a token.
+// NewToken describes a token to be created.
 type NewToken struct {
 	CompanyID int64
 	Name      string
@@ -129,19 +129,19 @@ func (t *TokenChange) Check() error {
 	return c.Err()
 }
 
-// TokenDigest is what is stored of a new token's secret.
+// TokenDigest is the stored form of a token's secret.
 type TokenDigest struct {
 	Hash     [sha256.Size]byte
 	LastFour string
 }
 
-// DigestToken gives what is stored of a token.
+// DigestToken returns the stored form of a token's secret.
 func DigestToken(token string) TokenDigest {
 	return TokenDigest{Hash: sha256.Sum256([]byte(token)), LastFour: token[len(token)-4:]}
 }
 
-// TokenLookup is what a look for a token's hash found, and the version of all tokens
-// that was read before it: what was found is at least as new.
+// TokenLookup is the result of looking up a token by its hash. Version is the version
+// of all tokens that was read before: the token is at least as new.
 type TokenLookup[T any] struct {
 	Version int64
 	Found   bool
@@ -194,8 +194,8 @@ func GenerateToken() string {
 	return tokenPrefix + string(digits)
 }
 
-// HashToken gives what is stored and looked up. ok is false for a string that
-// can not be a token at all.
+// HashToken returns the hash that is stored and looked up; ok is false for a string
+// that cannot be a token.
 func HashToken(token string) (hash [sha256.Size]byte, ok bool) {
 	if len(token) != len(tokenPrefix)+tokenDigits || !strings.HasPrefix(token, tokenPrefix) {
 		return hash, false
@@ -215,10 +215,10 @@ type PlatformToken struct {
 	RevokedAt *time.Time
 }
 
-// ErrUnauthorized is the one answer to every token that does not open the door.
+// ErrUnauthorized is the answer to every token that is missing or not accepted.
 var ErrUnauthorized = Errorf(CodeUnauthorized, "Missing or invalid token. Send the header \"Authorization: Bearer <ACCESS_TOKEN>\" with a token made in the business cabinet under Integrations, Tokens.")
 
-// Answers about tokens.
+// Errors about tokens.
 var (
 	ErrTokenNotFound     = Errorf(CodeNotFound, "There is no such token.")
 	ErrAddressNotAllowed = Errorf(CodeAddressNotAllowed, "This token may not be used from your network address. Ask the company's administrator to allow it in the business cabinet under Integrations, Tokens.")

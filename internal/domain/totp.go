@@ -23,7 +23,7 @@ const (
 	totpSkew    = 1 // steps before and after, for clocks that are off
 )
 
-// RecoveryCodeCount is how many are given out at once.
+// RecoveryCodeCount is the size of a set of recovery codes.
 const RecoveryCodeCount = 10
 
 const recoveryChars = 16
@@ -37,15 +37,15 @@ func GenerateTOTPSecret() []byte {
 	return secret
 }
 
-// TOTPStep is the number of the time step that t lies in.
+// TOTPStep returns the number of the time step that contains t.
 func TOTPStep(t time.Time) int64 { return t.Unix() / totpPeriod }
 
-// TOTPStepEnds is when a code of the step is accepted no more.
+// TOTPStepEnds returns when a code of the step is no longer accepted.
 func TOTPStepEnds(step int64) time.Time {
 	return time.Unix((step+totpSkew+1)*totpPeriod, 0).UTC()
 }
 
-// TOTPCode is the code of one step.
+// TOTPCode returns the code of one time step.
 func TOTPCode(secret []byte, step int64) string {
 	var counter [8]byte
 	binary.BigEndian.PutUint64(counter[:], uint64(step))
@@ -57,7 +57,7 @@ func TOTPCode(secret []byte, step int64) string {
 	return fmt.Sprintf("%06d", number%totpModulus)
 }
 
-// MatchTOTP gives the step whose code was entered, spaces apart.
+// MatchTOTP returns the time step whose code was entered. Spaces are ignored.
 func MatchTOTP(secret []byte, code string, now time.Time) (step int64, ok bool) {
 	code = strings.ReplaceAll(strings.TrimSpace(code), " ", "")
 	for s := TOTPStep(now) - totpSkew; s <= TOTPStep(now)+totpSkew; s++ {
@@ -75,7 +75,7 @@ type TOTPKey struct {
 	URI    string
 }
 
-// NewTOTPKey writes a secret down.
+// NewTOTPKey returns a secret in both forms.
 func NewTOTPKey(secret []byte, issuer, account string) TOTPKey {
 	text := base32Text.EncodeToString(secret)
 	// Apps disagree about + for a space, so it is %20.
@@ -84,8 +84,8 @@ func NewTOTPKey(secret []byte, issuer, account string) TOTPKey {
 	return TOTPKey{Secret: text, URI: uri}
 }
 
-// GenerateRecoveryCodes makes codes that stand in for the app once each: 80 bits in
-// four groups.
+// GenerateRecoveryCodes returns new codes, each of which replaces the app once: 80
+// bits in four groups.
 func GenerateRecoveryCodes() (codes, hashes []string) {
 	for range RecoveryCodeCount {
 		raw := make([]byte, base32Text.DecodedLen(recoveryChars))
@@ -98,8 +98,8 @@ func GenerateRecoveryCodes() (codes, hashes []string) {
 	return codes, hashes
 }
 
-// HashRecoveryCode gives what is stored of a code, however its groups were
-// typed. ok is false for a text that can not be one.
+// HashRecoveryCode returns what is stored of a code, however its groups were
+// typed. ok is false for a text that cannot be one.
 func HashRecoveryCode(code string) (hash string, ok bool) {
 	code = strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(strings.TrimSpace(code)))
 	raw, err := base32Text.DecodeString(code)

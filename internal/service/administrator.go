@@ -9,7 +9,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// AdministratorStore is what Administrators needs of the database.
+// AdministratorStore keeps administrators and their invitations.
 type AdministratorStore interface {
 	Members(ctx context.Context, company int64) ([]domain.Member, []domain.Invitation, error)
 	Invite(ctx context.Context, c domain.Caller, email string, link domain.NewLink) (domain.Administrator, error)
@@ -18,26 +18,26 @@ type AdministratorStore interface {
 	MakeLink(ctx context.Context, by domain.Actor, in domain.LinkRequest, link domain.NewLink) (domain.Administrator, error)
 }
 
-// Administrators is the use cases around who may enter a company's cabinet.
+// Administrators manages who may enter a company's cabinet.
 type Administrators struct {
 	store        AdministratorStore
 	linkLifetime time.Duration
 }
 
-// NewAdministrators gives the use cases on a store. Links last linkLifetime,
+// NewAdministrators returns the use cases over a store. Links last linkLifetime,
 // domain.LinkLifetime for 0.
 func NewAdministrators(store AdministratorStore, linkLifetime time.Duration) *Administrators {
 	return &Administrators{store: store, linkLifetime: cmp.Or(linkLifetime, domain.LinkLifetime)}
 }
 
-// List gives the company's administrators and who was invited to be one.
+// List returns the company's administrators and its open invitations.
 func (a *Administrators) List(ctx context.Context, c domain.Caller) ([]domain.Member, []domain.Invitation, error) {
 	return a.store.Members(ctx, c.Company.ID)
 }
 
 // Invite asks someone to become an administrator of the caller's company, and
-// gives the one-time link's token, this once. Again it replaces the link. The
-// name may be empty. Codes: invalid_request.
+// returns the token of the one-time link, which cannot be read again later. A
+// second invitation replaces the link. The name may be empty. Codes: invalid_request.
 func (a *Administrators) Invite(ctx context.Context, c domain.Caller, email, name string) (domain.Administrator, string, error) {
 	var checks domain.Checks
 	email, err := domain.NormalizeEmail(email)
@@ -69,8 +69,8 @@ func (a *Administrators) Remove(ctx context.Context, c domain.Caller, administra
 	return a.store.RemoveAdministrator(ctx, c, administrator)
 }
 
-// LinkFor makes a one-time link on the operator's word: it signs in without the
-// password and asks for a new one. Codes: invalid_request, not_found,
+// LinkFor makes a one-time link that the operator vouches for: it signs in without
+// the password and asks for a new one. Codes: invalid_request, not_found,
 // company_not_found.
 func (a *Administrators) LinkFor(ctx context.Context, by domain.Actor, in domain.LinkRequest) (domain.Administrator, string, error) {
 	email, err := checkEmail(in.Email)

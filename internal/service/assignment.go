@@ -6,7 +6,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// Assign gives a course to an employee. Codes: invalid_request,
+// Assign assigns a course to an employee. Codes: invalid_request,
 // employee_not_found, employee_offboarded, course_not_found, wrong_company,
 // idempotency_conflict.
 func (l *Learning) Assign(ctx context.Context, c domain.Caller, in domain.NewAssignment) (domain.Assignment, error) {
@@ -20,7 +20,7 @@ func (l *Learning) Assign(ctx context.Context, c domain.Caller, in domain.NewAss
 	return results[0].Assignment, results[0].Err
 }
 
-// AssignMany gives courses to employees, each item for itself. The codes of
+// AssignMany assigns courses to employees, each item independently. The codes of
 // Assign are in the results.
 func (l *Learning) AssignMany(ctx context.Context, c domain.Caller, items []domain.BulkItem) ([]domain.BulkResult, error) {
 	for i := range items {
@@ -36,18 +36,18 @@ func (l *Learning) Assignments(ctx context.Context, c domain.Caller, f domain.As
 	return l.store.Assignments(ctx, c.Company.ID, f, p)
 }
 
-// Assignment gives one by id. Codes: assignment_not_found, assignment_revoked, wrong_company.
+// Assignment returns one by id. Codes: assignment_not_found, assignment_revoked, wrong_company.
 func (l *Learning) Assignment(ctx context.Context, c domain.Caller, id int64) (domain.Assignment, error) {
 	return l.store.Assignment(ctx, c.Company.ID, id)
 }
 
-// AssignmentByExternalID gives one by the caller's own id. Codes:
+// AssignmentByExternalID returns one by the caller's own id. Codes:
 // assignment_not_found, assignment_revoked.
 func (l *Learning) AssignmentByExternalID(ctx context.Context, c domain.Caller, externalID string) (domain.Assignment, error) {
 	return l.store.AssignmentByExternalID(ctx, c.Company.ID, externalID)
 }
 
-// Revoke takes an assignment back; again it changes nothing. Codes:
+// Revoke revokes an assignment; revoking again changes nothing. Codes:
 // assignment_not_found, wrong_company.
 func (l *Learning) Revoke(ctx context.Context, c domain.Caller, id int64) error {
 	return l.store.Revoke(ctx, c, id)

@@ -6,21 +6,21 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// AuditStore is what Audit needs of the database.
+// AuditStore reads the audit log.
 type AuditStore interface {
 	AuditEntries(ctx context.Context, company int64, f domain.AuditFilter, p domain.PageRequest) (domain.Page[domain.AuditEntry], error)
 	ExportAudit(ctx context.Context, company int64, f domain.AuditFilter, each func(domain.AuditEntry) error) error
 }
 
-// Audit reads the audit log. Nothing writes to it here: entries are part of the
-// changes they tell of.
+// Audit reads the audit log. Nothing here writes to it: entries are part of the
+// changes they record.
 type Audit struct{ store AuditStore }
 
-// NewAudit gives the log on a store.
+// NewAudit returns the log of a store.
 func NewAudit(store AuditStore) *Audit { return &Audit{store: store} }
 
-// List gives a page of the log, the newest entry first. The total is not
-// counted; NextAudit gives the cursor of what follows. Codes: invalid_request.
+// List returns a page of the log, the newest entry first. The total is not
+// counted; NextAuditCursor returns the next cursor. Codes: invalid_request.
 func (a *Audit) List(ctx context.Context, c domain.Caller, f domain.AuditFilter, p domain.PageRequest) (domain.Page[domain.AuditEntry], error) {
 	if err := f.Check(); err != nil {
 		return domain.Page[domain.AuditEntry]{}, err
@@ -37,7 +37,7 @@ func (a *Audit) Export(ctx context.Context, c domain.Caller, f domain.AuditFilte
 	return a.store.ExportAudit(ctx, c.Company.ID, f, each)
 }
 
-// NextAuditCursor is the cursor of what follows a page, nil after the last one.
+// NextAuditCursor returns the cursor of the page after this one, nil after the last.
 func NextAuditCursor(page domain.Page[domain.AuditEntry]) *domain.Cursor {
 	if !page.More {
 		return nil

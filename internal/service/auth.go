@@ -54,7 +54,7 @@ type Tokens struct {
 	running sync.WaitGroup
 }
 
-// NewTokens returns the use cases on a store. Unless Run runs, every token is
+// NewTokens returns the use cases over a store. Unless Run runs, every token is
 // looked up again after a second.
 func NewTokens(store TokenStore, opt TokenOptions) *Tokens {
 	if opt.Now == nil {

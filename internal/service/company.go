@@ -8,7 +8,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// CompanyStore is what Companies needs of the database.
+// CompanyStore keeps companies.
 type CompanyStore interface {
 	CreateCompany(ctx context.Context, by domain.Actor, n domain.NewCompany, link domain.NewLink) (domain.Company, error)
 	Company(ctx context.Context, id int64) (domain.Company, error)
@@ -23,14 +23,14 @@ type Companies struct {
 	linkLifetime time.Duration
 }
 
-// NewCompanies gives the use cases on a store. Links last linkLifetime,
+// NewCompanies returns the use cases over a store. Links last linkLifetime,
 // domain.LinkLifetime for 0.
 func NewCompanies(store CompanyStore, linkLifetime time.Duration) *Companies {
 	return &Companies{store: store, linkLifetime: cmp.Or(linkLifetime, domain.LinkLifetime)}
 }
 
-// Create makes a company. The token is that of a one-time link which signs its
-// first administrator in: it is given this once. Codes: invalid_request.
+// Create makes a company. The token is that of the one-time link which signs its
+// first administrator in; it cannot be read again later. Codes: invalid_request.
 func (s *Companies) Create(ctx context.Context, by domain.Actor, n domain.NewCompany) (domain.Company, string, error) {
 	if err := n.Check(); err != nil {
 		return domain.Company{}, "", err
@@ -43,12 +43,12 @@ func (s *Companies) Create(ctx context.Context, by domain.Actor, n domain.NewCom
 	return company, token, nil
 }
 
-// Get gives one company. Codes: company_not_found.
+// Get returns one company. Codes: company_not_found.
 func (s *Companies) Get(ctx context.Context, id int64) (domain.Company, error) {
 	return s.store.Company(ctx, id)
 }
 
-// List gives all companies by ascending id.
+// List returns all companies by ascending id.
 func (s *Companies) List(ctx context.Context, p domain.PageRequest) (domain.Page[domain.Company], error) {
 	return s.store.Companies(ctx, p)
 }
@@ -62,13 +62,13 @@ func (s *Companies) UpdateSettings(ctx context.Context, c domain.Caller, in doma
 	return s.store.UpdateCompany(ctx, c, in)
 }
 
-// Suspend refuses the company's tokens, on every replica within a second; again
-// it changes nothing. Codes: company_not_found.
+// Suspend refuses the company's tokens on every replica within a second and makes
+// its cabinet read-only. Suspending again changes nothing. Codes: company_not_found.
 func (s *Companies) Suspend(ctx context.Context, by domain.Actor, id int64) (domain.Company, error) {
 	return s.store.SuspendCompany(ctx, by, id, true)
 }
 
-// Resume takes the company's tokens again. Codes: company_not_found.
+// Resume ends a suspension. Codes: company_not_found.
 func (s *Companies) Resume(ctx context.Context, by domain.Actor, id int64) (domain.Company, error) {
 	return s.store.SuspendCompany(ctx, by, id, false)
 }

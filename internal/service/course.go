@@ -69,7 +69,7 @@ func (l *Learning) PutCourse(ctx context.Context, _ domain.Actor, course domain.
 	return l.store.PutCourse(ctx, course)
 }
 
-// GrantCourse lets a company assign a course of the platform. Codes:
+// GrantCourse allows a company to assign a course of the platform. Codes:
 // course_not_found, company_not_found.
 func (l *Learning) GrantCourse(ctx context.Context, by domain.Actor, externalID string, company int64) (int64, error) {
 	defer l.courses.forget()

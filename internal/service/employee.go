@@ -33,7 +33,7 @@ func (l *Learning) Employees(ctx context.Context, c domain.Caller, f domain.Empl
 	return l.store.Employees(ctx, c.Company.ID, f, p)
 }
 
-// Employee gives one employee with all assignments. Codes: employee_not_found, employee_offboarded.
+// Employee returns one employee with all assignments. Codes: employee_not_found, employee_offboarded.
 func (l *Learning) Employee(ctx context.Context, c domain.Caller, externalID string) (domain.Employee, []domain.Assignment, error) {
 	return l.store.Employee(ctx, c.Company.ID, externalID)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// SetPassword gives a password to the signed-in person, who has none. Their
-// other sessions end. Codes: invalid_request.
+// SetPassword sets the first password of the signed-in person. Their other
+// sessions end. Codes: invalid_request.
 func (s *SignIn) SetPassword(ctx context.Context, by domain.Actor, password, sessionToken string) error {
 	return s.replacePassword(ctx, by, "", password, sessionToken)
 }
@@ -45,7 +45,7 @@ func (s *SignIn) replacePassword(ctx context.Context, by domain.Actor, old, pass
 	})
 }
 
-// confirm asks the signed-in person for their password once more. Codes:
+// confirm checks the password of the signed-in person once more. Codes:
 // unauthorized, rate_limited.
 func (s *SignIn) confirm(ctx context.Context, by domain.Actor, password string) (domain.Credentials, error) {
 	who, secrets, err := s.store.Administrator(ctx, by.ID)
@@ -70,8 +70,8 @@ func (s *SignIn) confirm(ctx context.Context, by domain.Actor, password string) 
 	return secrets, err
 }
 
-// BeginSecondFactor makes a secret for the person's authenticator app. It counts
-// once ConfirmSecondFactor has seen a code. Codes: unauthorized,
+// BeginSecondFactor makes a secret for the person's authenticator app. It takes
+// effect once ConfirmSecondFactor has accepted a code. Codes: unauthorized,
 // invalid_request, rate_limited.
 func (s *SignIn) BeginSecondFactor(ctx context.Context, by domain.Actor, password string) (domain.TOTPKey, error) {
 	if _, err := s.confirm(ctx, by, password); err != nil {
@@ -119,8 +119,8 @@ func (s *SignIn) pending(ctx context.Context, by domain.Actor) (secret, sealed [
 	return secret, secrets.TOTPSecret, nil
 }
 
-// ConfirmSecondFactor turns the second factor on and gives the recovery codes,
-// this once. Codes: unauthorized, invalid_request.
+// ConfirmSecondFactor turns the second factor on and returns the recovery codes,
+// which cannot be read again later. Codes: unauthorized, invalid_request.
 func (s *SignIn) ConfirmSecondFactor(ctx context.Context, by domain.Actor, code string) ([]string, error) {
 	secret, sealed, err := s.pending(ctx, by)
 	if err != nil {
@@ -146,8 +146,8 @@ func (s *SignIn) RemoveSecondFactor(ctx context.Context, by domain.Actor, passwo
 	return s.store.DropTOTP(ctx, by)
 }
 
-// NewRecoveryCodes replaces the recovery codes and gives the new ones, this
-// once. Codes: unauthorized, invalid_request, rate_limited.
+// NewRecoveryCodes replaces the recovery codes and returns the new ones, which
+// cannot be read again later. Codes: unauthorized, invalid_request, rate_limited.
 func (s *SignIn) NewRecoveryCodes(ctx context.Context, by domain.Actor, password string) ([]string, error) {
 	if _, err := s.confirm(ctx, by, password); err != nil {
 		return nil, err

@@ -119,7 +119,7 @@ func (f fixture) token(c domain.Company) (domain.Token, string) {
 	return token, secret
 }
 
-// actions gives a company's audit log, the oldest first, as "action by kind".
+// actions returns a company's audit log, the oldest first, as "action by kind".
 func (f fixture) actions(company int64) []string {
 	f.t.Helper()
 	page, err := f.audit.List(f.t.Context(), domain.Caller{Company: domain.Company{ID: company}}, domain.AuditFilter{}, domain.PageRequest{Limit: 500})
@@ -171,7 +171,7 @@ func wantErr(t testing.TB, what string, err, want error) {
 	}
 }
 
-// together runs fn n times at once and gives what each returned.
+// together runs fn n times at once and returns what each returned.
 func together(n int, fn func(i int) error) []error {
 	out := make([]error, n)
 	var ready, all sync.WaitGroup

@@ -211,12 +211,12 @@ func TestSweepOverdue(t *testing.T) {
 		}()
 		calls := []int{}
 		for range 4 {
-			time.Sleep(time.Second) // of the bubble's clock
 			synctest.Wait()
 			calls = append(calls, d.callCount())
+			time.Sleep(time.Second) // of the bubble's clock
 		}
 		if diff := cmp.Diff([]int{3, 4, 5, 6}, calls); diff != "" {
-			t.Errorf("calls after each second (-want +got):\n%s", diff)
+			t.Errorf("calls at the start of each second (-want +got):\n%s", diff)
 		}
 		stop()
 		<-ended

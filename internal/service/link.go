@@ -6,8 +6,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// Link gives what a one-time link is for, without using it: opening a page must
-// not, for mail scanners open pages too. Codes: not_found.
+// Link looks up a one-time link without using it, because mail scanners open
+// links too. Codes: not_found.
 func (s *SignIn) Link(ctx context.Context, token string) (domain.SignInLink, error) {
 	hash, kind, ok := domain.ParseLink(token)
 	if !ok {
@@ -18,8 +18,8 @@ func (s *SignIn) Link(ctx context.Context, token string) (domain.SignInLink, err
 	return link, err
 }
 
-// Enter uses a one-time link and signs its administrator in, who has no password
-// afterwards and sets one. The code is needed from those with a second factor.
+// Enter uses a one-time link and signs its administrator in. The password is
+// cleared and has to be set anew. Those with a second factor need the code.
 // Codes: not_found, unauthorized, rate_limited.
 func (s *SignIn) Enter(ctx context.Context, token, code string, from Origin) (domain.Administrator, error) {
 	link, err := s.Link(ctx, token)
@@ -39,7 +39,7 @@ func (s *SignIn) Enter(ctx context.Context, token, code string, from Origin) (do
 	return s.store.EnterByLink(ctx, hash, kind, proof)
 }
 
-// Accept uses a link that was made for the signed-in person, and gives the
+// Accept uses a link that was made for the signed-in person, and returns the
 // company joined, 0 for none. Codes: not_found, wrong_company.
 func (s *SignIn) Accept(ctx context.Context, by domain.Actor, token string) (int64, error) {
 	hash, _, ok := domain.ParseLink(token)

@@ -2,37 +2,21 @@ package service
 
 import (
 	"context"
-	"log/slog"
 	"time"
 )
 
 const (
-	sweepEvery = time.Second
-	sweepBatch = 200
+	sweepInterval = time.Second
+	sweepBatch    = 200
 )
 
-// sweepOverdue stamps what became overdue and tells of it, until ctx ends. Any
-// number of replicas may run it.
-func (l *Learning) sweepOverdue(ctx context.Context, log *slog.Logger) {
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
+// sweepOverdue marks assignments that became overdue and emits their events, batch
+// by batch until none is left. Any number of replicas may run it.
+func (l *Learning) sweepOverdue(ctx context.Context) error {
 	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		for {
-			n, err := l.store.MarkOverdue(ctx, sweepBatch)
-			if err != nil {
-				if ctx.Err() == nil {
-					log.Warn("overdue sweep", "error", err)
-				}
-				break
-			}
-			if n < sweepBatch {
-				break
-			}
+		n, err := l.store.MarkOverdue(ctx, sweepBatch)
+		if err != nil || n < sweepBatch {
+			return err
 		}
 	}
 }

@@ -41,7 +41,7 @@ const (
 	maxPasses = 64
 )
 
-// hasher makes and checks password hashes, a few at a time.
+// hasher makes and checks password hashes, a limited number at a time.
 type hasher struct {
 	cost  PasswordCost
 	slots chan struct{}
@@ -69,7 +69,7 @@ func (h *hasher) derive(ctx context.Context, password string, salt []byte, cost 
 	return argon2.IDKey([]byte(domain.NormalizePassword(password)), salt, cost.Passes, cost.Memory, cost.Threads, hashBytes), nil
 }
 
-// hash gives a new hash in PHC form.
+// hash returns a new hash as a PHC string.
 func (h *hasher) hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // crypto/rand does not fail
@@ -81,8 +81,8 @@ func (h *hasher) hash(ctx context.Context, password string) (string, error) {
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(sum)), nil
 }
 
-// verify holds a password against a hash. Without one it takes the same time
-// and says no. stale means that the hash has another cost than new ones.
+// verify compares a password with a hash. Without a hash it takes the same time and
+// reports false. stale means that the hash was made at another cost than new ones.
 func (h *hasher) verify(ctx context.Context, stored, password string) (ok, stale bool, err error) {
 	if stored == "" {
 		_, err := h.derive(ctx, password, make([]byte, saltBytes), h.cost)

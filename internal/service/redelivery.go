@@ -64,25 +64,13 @@ const (
 // retention.
 func (w *Webhooks) Run(ctx context.Context) {
 	var both sync.WaitGroup
-	both.Go(func() { w.repeat(ctx, "redeliver", redeliverEvery, w.asked, w.redeliver) })
-	both.Go(func() { w.repeat(ctx, "remove what has expired", expireEvery, nil, w.expire) })
+	both.Go(func() {
+		Periodic{Name: "redeliver webhooks", Every: redeliverEvery, Wake: w.asked, Log: w.log, Do: w.redeliver}.Run(ctx)
+	})
+	both.Go(func() {
+		Periodic{Name: "remove expired deliveries", Every: expireEvery, Log: w.log, Do: w.expire}.Run(ctx)
+	})
 	both.Wait()
-}
-
-func (w *Webhooks) repeat(ctx context.Context, what string, every time.Duration, now <-chan struct{}, do func(context.Context) error) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		if err := do(ctx); err != nil && ctx.Err() == nil {
-			w.log.Error("webhooks: "+what, "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		case <-now:
-		}
-	}
 }
 
 // redeliver carries on every open redelivery by turns, so that a long one keeps

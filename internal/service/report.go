@@ -21,15 +21,15 @@ type ReportStore interface {
 
 // ReportOptions are the limits of reports; 0 is none.
 type ReportOptions struct {
-	// Time is how long one report may take: it holds a connection of the database
-	// for as long as its reader likes to read.
+	// Time is how long one report may take. A report holds a database connection for
+	// as long as its reader reads.
 	Time time.Duration
 	// PerCompany and Total are how many may run at once. The total keeps reports
 	// from taking every connection there is.
 	PerCompany, Total int
 }
 
-// DefaultReportOptions are the limits that nobody has to set.
+// DefaultReportOptions are the limits used unless the operator sets others.
 var DefaultReportOptions = ReportOptions{Time: 10 * time.Minute, PerCompany: 4, Total: 16}
 
 // ReportForm is the kind of file that is asked for.
@@ -47,10 +47,10 @@ const (
 	ReportXLSX ReportFormat = "xlsx"
 )
 
-// BeginReport is called once a report has its first rows, so that nothing is
-// promised before: it gives what the file is written to. From then on a failure
-// leaves a part of a file, which must not be taken for the whole. The context ends
-// when the report's time is over; writing must not go on after it.
+// BeginReport is called once a report has its first rows and returns the writer of
+// the file. A failure before that can still be answered as an error; a failure after
+// it leaves a part of a file, which must not be taken for the whole. The context
+// ends when the report's time is over; nothing may be written after that.
 type BeginReport func(ctx context.Context, name, contentType string) io.Writer
 
 // Reports is the use cases around report files.
@@ -63,7 +63,7 @@ type Reports struct {
 	total   int
 }
 
-// NewReports gives the use cases on a store.
+// NewReports returns the use cases over a store.
 func NewReports(store ReportStore, options ReportOptions) *Reports {
 	return &Reports{store: store, options: options, running: map[int64]int{}}
 }
@@ -130,7 +130,7 @@ func writeReport[T any](ctx context.Context, r *Reports, c domain.Caller, t repo
 	return nil
 }
 
-// admit takes one of the company's places, to be given back with leave.
+// admit reserves one of the company's places; leave releases it.
 func (r *Reports) admit(company int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

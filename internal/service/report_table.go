@@ -10,7 +10,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/report"
 )
 
-// reportTable says what a report looks like, whatever its file is.
+// reportTable describes the columns and rows of a report, whatever its file format.
 type reportTable[T any] struct {
 	name    string
 	sheet   string
@@ -18,7 +18,7 @@ type reportTable[T any] struct {
 	cells   func(cells []report.Cell, row *T, now time.Time) []report.Cell // appends a row's
 }
 
-// writer starts the file. Now carries the time zone that times are shown in.
+// writer starts the file. The location of now is the time zone of all times.
 func (t *reportTable[T]) writer(ctx context.Context, form ReportForm, now time.Time, begin BeginReport) (report.Writer, error) {
 	name := fmt.Sprintf("%s-%s.%s", t.name, now.Format(time.DateOnly), form.Format)
 	switch form.Format {

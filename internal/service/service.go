@@ -27,7 +27,7 @@ type Learning struct {
 	courses courseCache
 }
 
-// NewLearning gives the use cases on a store.
+// NewLearning returns the use cases over a store.
 func NewLearning(store Store) *Learning {
 	return &Learning{store: store, courses: courseCache{entries: map[int64]cachedCourses{}}}
 }
@@ -35,7 +35,7 @@ func NewLearning(store Store) *Learning {
 // Run does the work that no request waits for, until ctx ends.
 func (l *Learning) Run(ctx context.Context, log *slog.Logger) {
 	var wg sync.WaitGroup
-	wg.Go(func() { l.sweepOverdue(ctx, log) })
+	wg.Go(func() { Periodic{Name: "overdue sweep", Every: sweepInterval, Log: log, Do: l.sweepOverdue}.Run(ctx) })
 	wg.Go(func() { _ = l.store.WatchCourses(ctx, l.courses.changed) })
 	wg.Wait()
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// SessionStore is what Sessions needs of the database.
+// SessionStore keeps sessions.
 type SessionStore interface {
 	Session(ctx context.Context, key []byte) (domain.Session, error)
 	AddSession(ctx context.Context, x domain.Session) error
@@ -26,14 +26,14 @@ type SessionStore interface {
 	Now() time.Time
 }
 
-// Sessions keeps the cabinet's sessions. It has the methods that the session
-// library asks of a store. Who is signed in is a column of the session, not part
-// of the library's data, so that a session can be listed and ended by others.
-// Idle sessions end here: the library's own idle timeout stays off, for with it
-// every page view is a write.
+// Sessions keeps the cabinet's sessions. It implements the store interface of the
+// session library. Who is signed in is a column of the session, not part of the
+// library's data, so that sessions can be listed and ended one by one. Idle sessions
+// end here: the library's own idle timeout stays off, because it would turn every
+// page view into a write.
 type Sessions struct{ store SessionStore }
 
-// NewSessions gives the sessions on a store.
+// NewSessions returns the sessions of a store.
 func NewSessions(store SessionStore) *Sessions { return &Sessions{store: store} }
 
 // visit is one request of a browser and the session found for it.
@@ -57,11 +57,11 @@ func visitOf(ctx context.Context) *visit {
 	return &visit{}
 }
 
-// Bind says who has signed in with this request. The session's token must have
+// Bind records who has signed in with this request. The session's token must have
 // been renewed before: one that was known earlier is never bound.
 func (s *Sessions) Bind(ctx context.Context, administrator int64) { visitOf(ctx).bound = administrator }
 
-// AdministratorID is who is signed in, 0 for nobody.
+// AdministratorID returns who is signed in, 0 for nobody.
 func (s *Sessions) AdministratorID(ctx context.Context) int64 {
 	v := visitOf(ctx)
 	if v.bound != 0 {
@@ -70,7 +70,7 @@ func (s *Sessions) AdministratorID(ctx context.Context) int64 {
 	return v.session.AdministratorID
 }
 
-// FindCtx gives the data of the session with this token, unless it has ended.
+// FindCtx returns the data of the session with this token, unless it has ended.
 func (s *Sessions) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
 	key := SessionKey(token)
 	found, err := s.store.Session(ctx, key)
@@ -123,8 +123,8 @@ func (s *Sessions) CommitCtx(ctx context.Context, token string, data []byte, exp
 
 // DeleteCtx ends the session with this token.
 func (s *Sessions) DeleteCtx(ctx context.Context, token string) error {
-	// Nobody is signed in for the rest of the request, or a message put into the
-	// next session would sign them in again.
+	// Nobody is signed in for the rest of the request: otherwise a message put into
+	// the next session would sign them in again.
 	v := visitOf(ctx)
 	v.session, v.bound = domain.Session{}, 0
 	if err := s.store.DropSession(ctx, SessionKey(token)); err != nil {
@@ -146,7 +146,7 @@ func (s *Sessions) Commit(token string, data []byte, expiry time.Time) error {
 // Delete is DeleteCtx without a context.
 func (s *Sessions) Delete(token string) error { return s.DeleteCtx(context.Background(), token) }
 
-// List gives the caller's own sessions, the last used first.
+// List returns the caller's own sessions, the last used first.
 func (s *Sessions) List(ctx context.Context, administrator int64) ([]domain.Session, error) {
 	return s.store.Sessions(ctx, administrator)
 }
@@ -156,8 +156,8 @@ func (s *Sessions) End(ctx context.Context, by domain.Actor, id int64) error {
 	return s.store.EndSession(ctx, by, id)
 }
 
-// EndOthers ends the person's sessions but the one with this token, all when it
-// is empty, and says how many.
+// EndOthers ends all of the person's sessions but the one with this token, and
+// returns how many it ended.
 func (s *Sessions) EndOthers(ctx context.Context, by domain.Actor, keepToken string) (int64, error) {
 	return s.store.EndOtherSessions(ctx, by, SessionKey(keepToken))
 }
@@ -165,7 +165,7 @@ func (s *Sessions) EndOthers(ctx context.Context, by domain.Actor, keepToken str
 // Sweep removes what has run out: sessions, throttles, links.
 func (s *Sessions) Sweep(ctx context.Context) error { return s.store.SweepSignIn(ctx) }
 
-// SessionKey is what is stored of a session's token.
+// SessionKey returns the hash under which a session's token is stored.
 func SessionKey(token string) []byte {
 	sum := sha256.Sum256([]byte(token))
 	return sum[:]

@@ -10,7 +10,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// SignInStore is what SignIn needs of the database.
+// SignInStore keeps what administrators sign in with.
 type SignInStore interface {
 	Administrator(ctx context.Context, id int64) (domain.Administrator, domain.Credentials, error)
 	AdministratorByEmail(ctx context.Context, email string) (domain.Administrator, domain.Credentials, error)
@@ -41,15 +41,14 @@ type SecretBox interface {
 // totpLabel is the SecretBox label of second-factor secrets.
 const totpLabel = "second factor"
 
-// SignInOptions tune SignIn; zero fields mean the usual.
+// SignInOptions tune SignIn; zero fields mean the defaults.
 type SignInOptions struct {
 	Now    func() time.Time // time.Now
 	Cost   PasswordCost     // DefaultPasswordCost
 	Issuer string           // what authenticator apps show; coursebridge
 }
 
-// SignIn is the use cases of a person at the cabinet's door, and around what
-// they prove to be themselves with.
+// SignIn signs administrators in and manages their passwords and second factors.
 type SignIn struct {
 	store  SignInStore
 	box    SecretBox
@@ -58,7 +57,7 @@ type SignIn struct {
 	issuer string
 }
 
-// NewSignIn gives the use cases on a store.
+// NewSignIn returns the use cases over a store.
 func NewSignIn(store SignInStore, box SecretBox, opt SignInOptions) *SignIn {
 	s := &SignIn{store: store, box: box, hasher: newHasher(opt.Cost), now: opt.Now, issuer: opt.Issuer}
 	if s.now == nil {
@@ -70,7 +69,7 @@ func NewSignIn(store SignInStore, box SecretBox, opt SignInOptions) *SignIn {
 	return s
 }
 
-// Origin is where a request came from.
+// Origin describes where a request came from.
 type Origin struct {
 	Address   netip.Addr
 	RequestID string
@@ -87,7 +86,7 @@ func (o Origin) throttles(first domain.Throttle) []domain.Throttle {
 	return []domain.Throttle{first, domain.AddressThrottle(o.Address)}
 }
 
-// SignedIn is how far a sign-in has come.
+// SignedIn is the progress of a sign-in.
 type SignedIn struct {
 	Administrator domain.Administrator
 	// NeedsCode: the password was right, and Code has to follow.
@@ -95,7 +94,7 @@ type SignedIn struct {
 }
 
 // Password begins a sign-in, and ends it for those without a second factor. The
-// answer and its time do not tell whether the address is known. Codes:
+// answer and its timing do not reveal whether the address is known. Codes:
 // unauthorized, rate_limited, unavailable.
 func (s *SignIn) Password(ctx context.Context, email, password string, from Origin) (SignedIn, error) {
 	tried := from.throttles(domain.AccountThrottle(email))
@@ -131,7 +130,7 @@ func (s *SignIn) Password(ctx context.Context, email, password string, from Orig
 	return SignedIn{Administrator: who, NeedsCode: !proof.Complete}, nil
 }
 
-// limitPassword keeps a huge text from costing more than a wrong password.
+// limitPassword cuts an overlong password, so that it costs no more than any wrong one.
 func limitPassword(password string) string {
 	if most := domain.MaxPassword * 4; len(password) > most {
 		return password[:most]
@@ -150,8 +149,8 @@ func (s *SignIn) Code(ctx context.Context, administrator int64, code string, fro
 	return s.store.PassSignIn(ctx, proof)
 }
 
-// proveFactor counts an attempt at the second factor and checks the code; the
-// store sees to it that it is used once.
+// proveFactor counts an attempt at the second factor and checks the code. The
+// store makes sure that each code is used once.
 func (s *SignIn) proveFactor(ctx context.Context, administrator int64, code string, from Origin) (domain.SignInProof, error) {
 	proof := domain.SignInProof{
 		AdministratorID: administrator, Forgive: from.throttles(domain.CodeThrottle(administrator)), Actor: from.actor(),
@@ -192,19 +191,19 @@ type Identity struct {
 	Companies     []domain.Company // all they serve, by ascending id
 }
 
-// Caller is the identity as the other use cases want it.
+// Caller returns the identity as the caller of other use cases.
 func (i Identity) Caller(from Origin) domain.Caller {
 	return domain.Caller{Company: i.Company, Actor: i.Actor(from)}
 }
 
-// Actor is the person, from where they act.
+// Actor returns the person as the actor of a request.
 func (i Identity) Actor(from Origin) domain.Actor {
 	by := from.actor()
 	by.Kind, by.ID, by.Label = domain.ActorPerson, i.Administrator.ID, i.Administrator.Email
 	return by
 }
 
-// Identify gives who a session belongs to. The company is the one asked for if
+// Identify returns who a session belongs to. The company is the one asked for if
 // they serve it, else the first. Codes: unauthorized, for someone who serves no
 // company any more.
 func (s *SignIn) Identify(ctx context.Context, administrator, company int64) (Identity, error) {
@@ -224,7 +223,7 @@ func (s *SignIn) Identify(ctx context.Context, administrator, company int64) (Id
 	return out, nil
 }
 
-// Serves says whether the identity may switch to a company. Codes:
+// Serves reports whether the identity may switch to a company. Codes:
 // company_not_found, for others' companies too.
 func (i Identity) Serves(company int64) error {
 	for _, c := range i.Companies {
