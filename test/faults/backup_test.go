@@ -6,51 +6,49 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-
-	"github.com/coursebridge/coursebridge/internal/pgtest"
 )
 
-// A copy that is made while writers write is a database of its own: it has all
-// that was acknowledged before, and the program serves it.
+// A backup taken during writes is a complete database: it contains every change
+// that was acknowledged before, and the program can serve it.
 func TestBackupWhileWritingRestores(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, database string) {
-		f, inbox := newFirm(t, database), newReceiver(t, nil)
-		hook := f.listen(t, inbox.URL)
+	eachEngine(t, func(t *testing.T, database string) {
+		acme, inbox := newCompany(t, database), newReceiver(t, nil)
+		hook := acme.addWebhook(t, inbox.URL)
 		server := serve(t, database)
-		l := newLedger(t, f, &fleet{urls: []string{server.url}})
+		l := newLedger(t, acme, &fleet{urls: []string{server.url}})
 		file := filepath.Join(t.TempDir(), "copy")
-		underLoad(t, l, 2, func() {
-			l.grow(t, 40)
-			f.join(t, l.caller, server.url, "before")
-			if got := ask[struct{ File string }](t, database, "backup", file); got.File != file {
-				t.Errorf("the backup says it is in %q", got.File)
+		whileWriting(t, l, 2, func() {
+			l.waitForAcks(t, 40)
+			acme.provision(t, server.url, "before")
+			if got := runJSON[struct{ File string }](t, database, "backup", file); got.File != file {
+				t.Errorf("backup reports the file %q, want %q", got.File, file)
 			}
-			l.grow(t, 20)
+			l.waitForAcks(t, 20)
 		})
-		f.join(t, l.caller, server.url, "after")
+		acme.provision(t, server.url, "after")
 		server.kill()
 
-		f.database = restore(t, database, file)
-		copied := serve(t, f.database)
-		if !f.has(t, l.caller, copied.url, "before") || f.has(t, l.caller, copied.url, "after") {
-			t.Error("the copy is not the database as it was")
+		acme.database = restore(t, database, file)
+		copied := serve(t, acme.database)
+		if !acme.hasEmployee(t, copied.url, "before") || acme.hasEmployee(t, copied.url, "after") {
+			t.Error("the restored database does not match the state at the time of the backup")
 		}
-		f.join(t, l.caller, copied.url, "anew")
-		told := inbox.about(t, patience, "anew", 1)
-		if !told[0].signed(hook.Secret) {
-			t.Error("the copy signs with another secret")
+		acme.provision(t, copied.url, "anew")
+		told := inbox.waitFor(t, timeout, "anew", 1)
+		if !told[0].hasSignature(hook.Secret) {
+			t.Error("the restored database signs with another secret")
 		}
 	})
 }
 
-// restore makes a database of a backup.
+// restore turns a backup into a database and returns its address.
 func restore(t *testing.T, database, file string) string {
 	t.Helper()
 	if database[0] == 's' {
-		return "sqlite://" + file // its key is beside it
+		return "sqlite://" + file // the key file is in the same directory
 	}
-	empty := pgtest.URL(t)
+	empty := postgresDatabase(t)
 	u, err := url.Parse(empty)
 	if err != nil {
 		t.Fatal(err)
@@ -64,14 +62,14 @@ func restore(t *testing.T, database, file string) string {
 
 func TestBackupOverwritesNothing(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, database string) {
-		newFirm(t, database)
+	eachEngine(t, func(t *testing.T, database string) {
+		newCompany(t, database)
 		dir := t.TempDir()
 		file := filepath.Join(dir, "mine")
 		if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got := finish(t, command("backup", file, "--database", database))
+		got := runCommand(t, command("backup", file, "--database", database))
 		if kept, err := os.ReadFile(file); got.code == 0 || err != nil || string(kept) != "mine" {
 			t.Errorf("code %d, file %q, %v: %s", got.code, kept, err, got.stderr)
 		}
@@ -80,7 +78,7 @@ func TestBackupOverwritesNothing(t *testing.T) {
 			if err := os.WriteFile(key, []byte("mine"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got = finish(t, command("backup", filepath.Join(dir, "other"), "--database", database))
+			got = runCommand(t, command("backup", filepath.Join(dir, "other"), "--database", database))
 			if kept, err := os.ReadFile(key); got.code == 0 || err != nil || string(kept) != "mine" {
 				t.Errorf("code %d, key file %q, %v: %s", got.code, kept, err, got.stderr)
 			}
@@ -88,11 +86,11 @@ func TestBackupOverwritesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got = finish(t, command("backup", filepath.Join(dir, "no", "such", "file"), "--database", database))
+		got = runCommand(t, command("backup", filepath.Join(dir, "no", "such", "file"), "--database", database))
 		if got.code == 0 || got.stdout != "" {
-			t.Errorf("a backup into a folder that is missing: code %d, %q", got.code, got.stdout)
+			t.Errorf("backup into a missing directory: code %d, %q", got.code, got.stdout)
 		}
-		if left := names(t, dir); len(left) != 1 {
+		if left := fileNames(t, dir); len(left) != 1 {
 			t.Errorf("a failed backup left %v", left)
 		}
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// shape is the fields of a JSON object with the forms of their values.
+// shape maps the fields of a JSON object to patterns for their values.
 type shape map[string]string
 
 const (
@@ -22,7 +22,8 @@ const (
 	bearer = `^"cb_[0-9A-Za-z]{43}"$`
 )
 
-// wantShape checks that an object has exactly the fields.
+// wantShape checks that an object has exactly the fields of want, and that their
+// values match.
 func wantShape(t *testing.T, got map[string]json.RawMessage, want shape) {
 	t.Helper()
 	var have, should []string
@@ -32,7 +33,7 @@ func wantShape(t *testing.T, got map[string]json.RawMessage, want shape) {
 	for name := range want {
 		should = append(should, name)
 	}
-	if diff := cmp.Diff(set(should), set(have)); diff != "" {
+	if diff := cmp.Diff(toSet(should), toSet(have)); diff != "" {
 		t.Errorf("fields (-want +got):\n%s", diff)
 	}
 	for name, form := range want {
@@ -42,7 +43,7 @@ func wantShape(t *testing.T, got map[string]json.RawMessage, want shape) {
 	}
 }
 
-func set(names []string) map[string]bool {
+func toSet(names []string) map[string]bool {
 	out := map[string]bool{}
 	for _, n := range names {
 		out[n] = true
@@ -54,9 +55,9 @@ type object = map[string]json.RawMessage
 
 func TestCommandsPrintOneObject(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, database string) {
+	eachEngine(t, func(t *testing.T, database string) {
 		inbox := newReceiver(t, nil)
-		// In order: later commands use what earlier ones made.
+		// The order matters: later commands use what earlier ones created.
 		for _, c := range []struct {
 			args string
 			want shape
@@ -86,13 +87,13 @@ func TestCommandsPrintOneObject(t *testing.T) {
 			{"delivery redeliver --company 1 --since 1h --dry-run", shape{"count": `^0$`}},
 			{"webhook remove --company 1 --id 1", shape{"id": `^1$`, "state": `^"removed"$`}},
 		} {
-			t.Run(c.args, func(t *testing.T) { wantShape(t, ask[object](t, database, strings.Fields(c.args)...), c.want) })
+			t.Run(c.args, func(t *testing.T) { wantShape(t, runJSON[object](t, database, strings.Fields(c.args)...), c.want) })
 		}
 	})
 }
 
-// Without --json, people read what programs would.
-func TestCommandsTellPeople(t *testing.T) {
+// Without --json, the commands print the same facts as text.
+func TestCommandsPrintText(t *testing.T) {
 	t.Parallel()
 	database := sqliteDatabase(t)
 	for _, c := range []struct{ args, says string }{
@@ -101,44 +102,45 @@ func TestCommandsTellPeople(t *testing.T) {
 		{"token revoke --id 1", "revoked"},
 		{"version", "faults"},
 	} {
-		got := finish(t, command(append(strings.Fields(c.args), "--database", database)...))
+		got := runCommand(t, command(append(strings.Fields(c.args), "--database", database)...))
 		if got.code != 0 || !strings.Contains(got.stdout, c.says) || got.stderr != "" {
-			t.Errorf("%s: code %d, printed %q, complained %q", c.args, got.code, got.stdout, got.stderr)
+			t.Errorf("%s: code %d, stdout %q, stderr %q", c.args, got.code, got.stdout, got.stderr)
 		}
 	}
 }
 
-// Every flag of serve can come from the environment, and a flag wins over it.
+// Every flag of serve can be set in the environment; a flag on the command line
+// takes precedence.
 func TestFlagsComeFromTheEnvironment(t *testing.T) {
 	t.Parallel()
 	database := sqliteDatabase(t)
 	env := []string{"COURSEBRIDGE_DATABASE=" + database, "COURSEBRIDGE_JSON=true"}
-	run := func(args ...string) ended {
+	run := func(args ...string) commandResult {
 		cmd := command(args...)
 		cmd.Env = append(cmd.Env, env...)
-		return finish(t, cmd)
+		return runCommand(t, cmd)
 	}
-	wantShape(t, oneObject[object](t, run("company", "create", "--name", "Acme", "--admin", "ann@acme.example").stdout),
+	wantShape(t, decodeOne[object](t, run("company", "create", "--name", "Acme", "--admin", "ann@acme.example").stdout),
 		shape{"companyId": number, "adminEmail": ".", "signInUrl": "."})
-	made := oneObject[struct{ Token string }](t, run("token", "create", "--company", "1", "--name", "x", "--scope", "b2b_read").stdout)
+	made := decodeOne[struct{ Token string }](t, run("token", "create", "--company", "1", "--name", "x", "--scope", "b2b_read").stdout)
 
 	p := launchWith(t, append(env, "COURSEBRIDGE_RATE_LIMIT=1", "COURSEBRIDGE_RATE_BURST=1",
 		"COURSEBRIDGE_PUBLIC_URL=https://courses.example", "COURSEBRIDGE_LOG_FORMAT=json"), database, "--rate-limit", "0.001")
 	p.ready(t)
-	f, caller := firm{token: made.Token}, newCaller(t)
-	f.must(t, caller, http.MethodGet, p.url+"/api/v1/courses", nil)
-	second, err := f.call(t.Context(), caller, http.MethodGet, p.url+"/api/v1/courses", nil)
+	acme := company{token: made.Token, client: newClient(t)}
+	acme.mustSend(t, http.MethodGet, p.url+"/api/v1/courses", nil)
+	second, err := acme.send(t.Context(), http.MethodGet, p.url+"/api/v1/courses", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	wantError(t, second, http.StatusTooManyRequests, "rate_limited")
-	linked := oneObject[struct{ SignInURL string }](t, run("company", "create", "--name", "Beta", "--admin", "bo@beta.example").stdout)
+	linked := decodeOne[struct{ SignInURL string }](t, run("company", "create", "--name", "Beta", "--admin", "bo@beta.example").stdout)
 	if !strings.HasPrefix(linked.SignInURL, "https://courses.example/") {
-		t.Errorf("the sign-in link %q does not lead to the server's public address", linked.SignInURL)
+		t.Errorf("the sign-in link %q does not start with the public URL", linked.SignInURL)
 	}
 }
 
-// Commands that serve print where, and nothing else.
+// serve and demo print their addresses as one object, and nothing else.
 func TestServersPrintOneObject(t *testing.T) {
 	t.Parallel()
 	address := `127\.0\.0\.1:\d+`
@@ -178,29 +180,29 @@ func TestServersPrintOneObject(t *testing.T) {
 				t.Errorf("after the object: %v", err)
 			}
 			if err := cmd.Wait(); err != nil {
-				t.Errorf("the program's end: %v", err)
+				t.Errorf("the program exited with %v", err)
 			}
 		})
 	}
 }
 
-// The operator is told of a target that servers refuse, unless the settings say
-// that they don't.
-func TestTargetsAreWarnedOf(t *testing.T) {
+// webhook add warns about a target that the servers would refuse, unless the
+// settings allow it.
+func TestWebhookAddWarnsAboutTargets(t *testing.T) {
 	t.Parallel()
 	database := sqliteDatabase(t)
-	f := newFirm(t, database)
-	add := []string{"webhook", "add", "--company", id(f.company), "--url", "http://127.0.0.1:9/x", "--event", "assignment.created", "--database", database}
-	got := finish(t, command(add...))
+	acme := newCompany(t, database)
+	add := []string{"webhook", "add", "--company", formatID(acme.id), "--url", "http://127.0.0.1:9/x", "--event", "assignment.created", "--database", database}
+	got := runCommand(t, command(add...))
 	if got.code != 0 || !strings.Contains(got.stderr, "refuse") {
 		t.Errorf("code %d, %s", got.code, got.stderr)
 	}
-	got = finish(t, command(append(add, "--webhook-allow-private", "--webhook-allow-http")...))
+	got = runCommand(t, command(append(add, "--webhook-allow-private", "--webhook-allow-http")...))
 	if got.code != 0 || got.stderr != "" {
 		t.Errorf("allowed: code %d, %s", got.code, got.stderr)
 	}
-	got = finish(t, command(append(add, "--public-url", "nowhere")...))
+	got = runCommand(t, command(append(add, "--public-url", "nowhere")...))
 	if got.code == 0 || !strings.Contains(got.stderr, "public address") {
-		t.Errorf("a public address that is none: code %d, %s", got.code, got.stderr)
+		t.Errorf("a malformed public address: code %d, %s", got.code, got.stderr)
 	}
 }

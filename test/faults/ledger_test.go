@@ -12,11 +12,12 @@ import (
 	"time"
 )
 
-// fleet is the servers on one database; any of them may be dead.
+// fleet is the addresses of the servers on one database, some of which may be
+// down.
 type fleet struct {
 	mu   sync.Mutex
 	urls []string
-	next int
+	turn int
 }
 
 func (f *fleet) set(i int, url string) {
@@ -25,91 +26,91 @@ func (f *fleet) set(i int, url string) {
 	f.urls[i] = url
 }
 
-// url gives the servers by turns, as a balancer that knows of no failure would.
-func (f *fleet) url() string {
+// next returns the addresses in turn, like a load balancer without health checks.
+func (f *fleet) next() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.next++
-	return f.urls[f.next%len(f.urls)]
+	f.turn++
+	return f.urls[f.turn%len(f.urls)]
 }
 
-// ledger is what writers know of their changes: acknowledged ones must be told
-// of, doubtful ones exactly if they are there.
+// ledger records the outcome of every write. An acknowledged change must cause a
+// webhook; a doubtful one (the connection broke before the answer) must cause one
+// exactly if the change was made.
 type ledger struct {
-	firm   firm
-	caller *http.Client
-	fleet  *fleet
+	company company
+	fleet   *fleet
 
 	mu       sync.Mutex
-	acked    map[string]bool // by the key of the event
-	doubtful map[string]bool // external ids of people
-	more     chan struct{}
+	acked    map[string]bool // by arrival.key
+	doubtful map[string]bool // by the employee's external id
+	changed  chan struct{}
 }
 
-func newLedger(t *testing.T, f firm, fleet *fleet) *ledger {
+func newLedger(t *testing.T, acme company, fleet *fleet) *ledger {
 	t.Helper()
 	return &ledger{
-		firm: f, caller: newCaller(t), fleet: fleet,
-		acked: map[string]bool{}, doubtful: map[string]bool{}, more: make(chan struct{}),
+		company: acme, fleet: fleet,
+		acked: map[string]bool{}, doubtful: map[string]bool{}, changed: make(chan struct{}),
 	}
 }
 
-func (l *ledger) note(keys ...string) {
+func (l *ledger) acknowledge(keys ...string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, k := range keys {
 		l.acked[k] = true
 	}
-	close(l.more)
-	l.more = make(chan struct{})
+	close(l.changed)
+	l.changed = make(chan struct{})
 }
 
-func (l *ledger) count() (int, <-chan struct{}) {
+func (l *ledger) acknowledged() (int, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.acked), l.more
+	return len(l.acked), l.changed
 }
 
-// grow waits until n more changes are acknowledged.
-func (l *ledger) grow(t *testing.T, n int) {
+// waitForAcks waits until n more changes are acknowledged.
+func (l *ledger) waitForAcks(t *testing.T, n int) {
 	t.Helper()
-	goal, _ := l.count()
+	goal, _ := l.acknowledged()
 	goal += n
-	deadline := time.After(patience)
+	deadline := time.After(timeout)
 	for {
-		have, more := l.count()
+		have, more := l.acknowledged()
 		if have >= goal {
 			return
 		}
 		select {
 		case <-more:
 		case <-deadline:
-			t.Fatalf("%d of %d changes are acknowledged after %s", have, goal, patience)
+			t.Fatalf("%d of %d changes are acknowledged after %s", have, goal, timeout)
 		}
 	}
 }
 
-// write makes people and their assignments until ctx ends. Every third person is
-// tried once only and left in doubt if that fails.
+// write provisions people and gives them assignments until ctx ends. A failed
+// request is repeated, except for every third person, who is left in doubt.
 func (l *ledger) write(ctx context.Context, t *testing.T, writer int) {
 	t.Helper()
 	for n := 0; ctx.Err() == nil; n++ {
 		who := fmt.Sprintf("p%d-%d", writer, n)
 		if n%3 == 0 {
-			l.once(t, who)
-		} else if l.insist(ctx, t, "/api/v1/employees/provision", someone(who)) {
-			l.note("employee.joined " + who)
+			l.provisionOnce(t, who)
+		} else if l.sendUntilAcknowledged(ctx, t, "/api/v1/employees/provision", newPerson(who)) {
+			l.acknowledge("employee.joined " + who)
 			l.assign(ctx, t, who)
 		}
 	}
 }
 
-func (l *ledger) once(t *testing.T, who string) {
+func (l *ledger) provisionOnce(t *testing.T, who string) {
 	t.Helper()
-	got, err := l.firm.call(context.Background(), l.caller, http.MethodPost, l.fleet.url()+"/api/v1/employees/provision", someone(who))
+	got, err := l.company.send(context.Background(), http.MethodPost, l.fleet.next()+"/api/v1/employees/provision", newPerson(who))
 	switch {
 	case err == nil && got.status == http.StatusOK:
-		l.note("employee.joined " + who)
+		l.acknowledge("employee.joined " + who)
 	case err == nil && got.status != http.StatusServiceUnavailable:
 		t.Errorf("provision %s: %d %s", who, got.status, got.body)
 	default:
@@ -121,22 +122,23 @@ func (l *ledger) once(t *testing.T, who string) {
 
 func (l *ledger) assign(ctx context.Context, t *testing.T, who string) {
 	t.Helper()
-	var items []task
+	var items []assignment
 	var keys []string
 	for i := range 3 {
-		items = append(items, task{who, l.firm.course, fmt.Sprintf("%s-a%d", who, i)})
+		items = append(items, assignment{who, l.company.courseID, fmt.Sprintf("%s-a%d", who, i)})
 		keys = append(keys, "assignment.created "+items[i].ExternalID)
 	}
-	if l.insist(ctx, t, "/api/v1/assignments/bulk", map[string]any{"items": items}) {
-		l.note(keys...)
+	if l.sendUntilAcknowledged(ctx, t, "/api/v1/assignments/bulk", map[string]any{"items": items}) {
+		l.acknowledge(keys...)
 	}
 }
 
-// insist repeats a request until it is acknowledged; false if ctx ended before.
-func (l *ledger) insist(ctx context.Context, t *testing.T, path string, body any) bool {
+// sendUntilAcknowledged repeats a request until it is acknowledged. It returns
+// false if ctx ended before that.
+func (l *ledger) sendUntilAcknowledged(ctx context.Context, t *testing.T, path string, body any) bool {
 	t.Helper()
 	for {
-		got, err := l.firm.call(context.Background(), l.caller, http.MethodPost, l.fleet.url()+path, body)
+		got, err := l.company.send(context.Background(), http.MethodPost, l.fleet.next()+path, body)
 		if err == nil && got.status == http.StatusOK {
 			return allOK(t, got.body)
 		}
@@ -146,23 +148,23 @@ func (l *ledger) insist(ctx context.Context, t *testing.T, path string, body any
 		}
 		select {
 		case <-ctx.Done():
-			// Nobody knows what became of it: not acknowledged, and it may be there.
-			l.doubt(body)
+			// The change may have been made although it was not acknowledged.
+			l.markDoubtful(body)
 			return false
-		case <-time.After(10 * time.Millisecond): // paces the attempts, waits for nothing
+		case <-time.After(10 * time.Millisecond): // a pause between attempts
 		}
 	}
 }
 
-func (l *ledger) doubt(body any) {
-	if p, ok := body.(person); ok {
+func (l *ledger) markDoubtful(body any) {
+	if p, ok := body.(personRequest); ok {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.doubtful[p.ExternalID] = true
 	}
 }
 
-// allOK checks that every item of a bulk answer went well.
+// allOK reports whether every item of a bulk answer succeeded.
 func allOK(t *testing.T, body []byte) bool {
 	t.Helper()
 	var got struct {
@@ -181,41 +183,41 @@ func allOK(t *testing.T, body []byte) bool {
 	return true
 }
 
-// settle asks which doubtful changes are there after all, and gives the key of
-// every event that must have been told and of those that must not.
-func (l *ledger) settle(t *testing.T, base string) (told, untold map[string]bool) {
+// expectedEvents looks up the doubtful changes and returns the keys of the events
+// that must arrive and of those that must not.
+func (l *ledger) expectedEvents(t *testing.T, base string) (made, notMade map[string]bool) {
 	t.Helper()
-	told, untold = maps.Clone(l.acked), map[string]bool{}
+	made, notMade = maps.Clone(l.acked), map[string]bool{}
 	for who := range l.doubtful {
 		key := "employee.joined " + who
-		if l.firm.has(t, l.caller, base, who) {
-			told[key] = true
+		if l.company.hasEmployee(t, base, who) {
+			made[key] = true
 		} else {
-			untold[key] = true
+			notMade[key] = true
 		}
 	}
-	return told, untold
+	return made, notMade
 }
 
-// audit holds what a receiver got against the ledger.
-func (l *ledger) audit(t *testing.T, base string, r *receiver, hook endpoint) {
+// checkDeliveries compares what a receiver got with the ledger.
+func (l *ledger) checkDeliveries(t *testing.T, base string, r *receiver, hook webhook) {
 	t.Helper()
-	told, untold := l.settle(t, base)
-	r.until(t, patience, "every event", func(all []arrival) bool {
-		left := maps.Clone(told)
+	made, notMade := l.expectedEvents(t, base)
+	r.waitUntil(t, timeout, "every event", func(all []arrival) bool {
+		left := maps.Clone(made)
 		for _, a := range all {
 			delete(left, a.key())
 		}
 		return len(left) == 0
 	})
-	l.drained(t)
+	l.waitUntilDrained(t)
 	got, _ := r.all()
 	ids, bodies := map[string]map[string]bool{}, map[string]string{}
 	for _, a := range got {
-		if untold[a.key()] {
-			t.Errorf("%s was told of, but it never happened", a.key())
+		if notMade[a.key()] {
+			t.Errorf("%s arrived, but the change was never made", a.key())
 		}
-		if !a.signed(hook.Secret) {
+		if !a.hasSignature(hook.Secret) {
 			t.Errorf("the signature of %s is wrong", a.delivery)
 		}
 		if first, seen := bodies[a.delivery]; seen && first != a.body {
@@ -232,16 +234,16 @@ func (l *ledger) audit(t *testing.T, base string, r *receiver, hook endpoint) {
 			t.Errorf("%s has the delivery ids %v, want one", key, slices.Collect(maps.Keys(set)))
 		}
 	}
-	t.Logf("%d events, %d arrivals, %d in doubt (%d of them never happened)", len(ids), len(got), len(l.doubtful), len(untold))
+	t.Logf("%d events, %d arrivals, %d in doubt (%d of them were not made)", len(ids), len(got), len(l.doubtful), len(notMade))
 }
 
-// drained waits until nothing is left to send, so that what was wrongly queued
-// has arrived too.
-func (l *ledger) drained(t *testing.T) {
+// waitUntilDrained waits until no delivery is pending, so that events that were
+// queued by mistake have arrived too.
+func (l *ledger) waitUntilDrained(t *testing.T) {
 	t.Helper()
-	eventually(t, patience, "an empty queue", func() error {
-		list := ask[struct{ Deliveries []struct{ State string } }](t, l.firm.database,
-			"delivery", "list", "--company", id(l.firm.company), "--state", "pending")
-		return want(len(list.Deliveries), nil, 0)
+	eventually(t, timeout, "an empty queue", func() error {
+		list := runJSON[struct{ Deliveries []struct{ State string } }](t, l.company.database,
+			"delivery", "list", "--company", formatID(l.company.id), "--state", "pending")
+		return expect(len(list.Deliveries), nil, 0)
 	})
 }

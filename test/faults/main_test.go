@@ -1,6 +1,6 @@
-// Package faults runs the program as it is shipped, a built binary in processes
-// of its own, and takes away what it stands on: its life, its database, its port,
-// its receivers. What a healthy program answers is tested elsewhere.
+// Package faults tests the built program while things fail around it: processes
+// are killed or paused, the database goes away, the disk is full, receivers hang.
+// Tests of a healthy program belong elsewhere.
 package faults
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/pgtest"
 )
 
-// binary is the program, built once for all tests.
+// binary is the path of the program, which is built once for all tests.
 var binary string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -34,15 +34,15 @@ func run(m *testing.M) int {
 		return 1
 	}
 	flag.Parse()
-	if err := flag.Set("test.parallel", "8"); err != nil { // they wait more than they work
+	if err := flag.Set("test.parallel", "8"); err != nil { // they mostly wait
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
 }
 
-// each runs fn once per engine, on a database that nothing was done to yet.
-func each(t *testing.T, fn func(t *testing.T, database string)) {
+// eachEngine runs fn once per engine, on an empty database without a schema.
+func eachEngine(t *testing.T, fn func(t *testing.T, database string)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
@@ -50,13 +50,23 @@ func each(t *testing.T, fn func(t *testing.T, database string)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		if database := pgtest.URL(t); database != "" {
-			fn(t, database)
-		}
+		fn(t, postgresDatabase(t))
 	})
 }
 
 func sqliteDatabase(t *testing.T) string {
 	t.Helper()
 	return "sqlite://" + filepath.Join(t.TempDir(), "faults.db")
+}
+
+// postgresDatabase returns the address of a new PostgreSQL database. The test
+// fails if there is no server: a suite that left PostgreSQL out would look as if
+// it had passed.
+func postgresDatabase(t *testing.T) string {
+	t.Helper()
+	database := pgtest.URL(t)
+	if database == "" {
+		t.Fatal(`this test needs PostgreSQL: run make test, or eval "$(make pg)" first`)
+	}
+	return database
 }

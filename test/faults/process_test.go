@@ -15,16 +15,17 @@ import (
 	"time"
 )
 
-// patience is for a machine that is busy with other tests.
-const patience = 30 * time.Second
+// timeout bounds a single wait. It is long because other tests keep the machine
+// busy.
+const timeout = 30 * time.Second
 
 // process is a running server.
 type process struct {
 	cmd    *exec.Cmd
 	url    string
-	log    *text
-	exited chan struct{} // closed when it has
-	code   int           // valid then
+	log    *logBuffer
+	exited chan struct{} // closed when the process has ended
+	code   int           // valid once exited is closed
 }
 
 // serve starts a server on a free port and waits until it serves.
@@ -35,25 +36,26 @@ func serve(t *testing.T, database string, flags ...string) *process {
 	return p
 }
 
-// launch starts a server and does not wait for it.
+// launch starts a server without waiting until it is ready.
 func launch(t *testing.T, database string, flags ...string) *process {
 	t.Helper()
 	return launchWith(t, nil, database, flags...)
 }
 
+// launchWith is launch with additional environment variables.
 func launchWith(t *testing.T, env []string, database string, flags ...string) *process {
 	t.Helper()
 	args := append([]string{
 		"serve", "--listen", "127.0.0.1:0", "--database", database, "--rate-limit", "0",
 		"--webhook-allow-private", "--webhook-allow-http",
 	}, flags...)
-	p := &process{cmd: command(args...), log: newText(), exited: make(chan struct{})}
+	p := &process{cmd: command(args...), log: newLogBuffer(), exited: make(chan struct{})}
 	p.cmd.Stderr, p.cmd.Env = p.log, append(p.cmd.Env, env...)
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal("start the program:", err)
 	}
 	go func() {
-		_ = p.cmd.Wait() // its exit code tells the same
+		_ = p.cmd.Wait() // the exit code is checked instead
 		p.code = p.cmd.ProcessState.ExitCode()
 		close(p.exited)
 	}()
@@ -66,13 +68,13 @@ func launchWith(t *testing.T, env []string, database string, flags ...string) *p
 	return p
 }
 
-// ready waits for the line that tells the address.
+// ready waits for the log line with the server's address.
 func (p *process) ready(t *testing.T) {
 	t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(timeout)
 	for {
 		changed := p.log.changed()
-		if p.url = served(p.log.String()); p.url != "" {
+		if p.url = addressInLog(p.log.String()); p.url != "" {
 			return
 		}
 		select {
@@ -80,12 +82,13 @@ func (p *process) ready(t *testing.T) {
 		case <-p.exited:
 			t.Fatalf("the server ended with code %d:\n%s", p.code, p.log)
 		case <-deadline:
-			t.Fatalf("the server is not ready after %s:\n%s", patience, p.log)
+			t.Fatalf("the server is not ready after %s:\n%s", timeout, p.log)
 		}
 	}
 }
 
-func served(log string) string {
+// addressInLog returns the address that the server logged, or "".
+func addressInLog(log string) string {
 	for scan := bufio.NewScanner(strings.NewReader(log)); scan.Scan(); {
 		var line struct{ Msg, Address string }
 		if json.Unmarshal(scan.Bytes(), &line) == nil && line.Msg == "serving" {
@@ -95,13 +98,13 @@ func served(log string) string {
 	return ""
 }
 
-// kill ends the server as a power cut would, and waits until it is gone.
+// kill ends the server by SIGKILL and waits until it is gone.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill() // it may have ended by itself
 	<-p.exited
 }
 
-// signal asks the server to stop.
+// signal sends a signal to the server.
 func (p *process) signal(t *testing.T, s syscall.Signal) {
 	t.Helper()
 	if err := p.cmd.Process.Signal(s); err != nil {
@@ -109,7 +112,7 @@ func (p *process) signal(t *testing.T, s syscall.Signal) {
 	}
 }
 
-// wantExit waits for the end and checks its code.
+// wantExit waits for the server to end and checks that its exit code is 0.
 func (p *process) wantExit(t *testing.T, within time.Duration) {
 	t.Helper()
 	select {
@@ -122,7 +125,7 @@ func (p *process) wantExit(t *testing.T, within time.Duration) {
 	}
 }
 
-// command is a call of the program that inherits none of our own settings.
+// command returns a call of the program that inherits no COURSEBRIDGE_ variables.
 func command(args ...string) *exec.Cmd {
 	cmd := exec.Command(binary, args...)
 	for _, v := range os.Environ() {
@@ -133,13 +136,14 @@ func command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// ended is what came of one command.
-type ended struct {
+// commandResult is the output and the exit code of a command.
+type commandResult struct {
 	stdout, stderr string
 	code           int
 }
 
-func finish(t *testing.T, cmd *exec.Cmd) ended {
+// runCommand runs a command to its end, whatever its exit code.
+func runCommand(t *testing.T, cmd *exec.Cmd) commandResult {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -147,21 +151,21 @@ func finish(t *testing.T, cmd *exec.Cmd) ended {
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		t.Fatal("run the program:", err)
 	}
-	return ended{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+	return commandResult{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
 }
 
-// ask runs an operator's command with --json and gives the object it prints.
-func ask[T any](t *testing.T, database string, args ...string) T {
+// runJSON runs an operator's command with --json and returns the object it prints.
+func runJSON[T any](t *testing.T, database string, args ...string) T {
 	t.Helper()
-	done := finish(t, command(append(args, "--json", "--database", database)...))
+	done := runCommand(t, command(append(args, "--json", "--database", database)...))
 	if done.code != 0 {
 		t.Fatalf("%s: code %d: %s", strings.Join(args, " "), done.code, done.stderr)
 	}
-	return oneObject[T](t, done.stdout)
+	return decodeOne[T](t, done.stdout)
 }
 
-// oneObject reads the one JSON object that a command printed.
-func oneObject[T any](t *testing.T, printed string) T {
+// decodeOne decodes the output of a command, which must be one JSON object.
+func decodeOne[T any](t *testing.T, printed string) T {
 	t.Helper()
 	var out T
 	dec := json.NewDecoder(strings.NewReader(printed))
@@ -169,40 +173,42 @@ func oneObject[T any](t *testing.T, printed string) T {
 		t.Fatalf("read %q: %v", printed, err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		t.Fatalf("more than one object is printed: %q", printed)
+		t.Fatalf("printed more than one object: %q", printed)
 	}
 	return out
 }
 
-// text gathers output and tells when there is more.
-type text struct {
-	mu   sync.Mutex
-	buf  bytes.Buffer
-	more chan struct{}
+// logBuffer collects a process's output. changed returns a channel that is closed
+// when there is more.
+type logBuffer struct {
+	mu    sync.Mutex
+	buf   bytes.Buffer
+	grown chan struct{}
 }
 
-func newText() *text { return &text{more: make(chan struct{})} }
+func newLogBuffer() *logBuffer { return &logBuffer{grown: make(chan struct{})} }
 
-func (o *text) Write(p []byte) (int, error) {
+func (o *logBuffer) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	close(o.more)
-	o.more = make(chan struct{})
+	close(o.grown)
+	o.grown = make(chan struct{})
 	return o.buf.Write(p)
 }
 
-func (o *text) String() string {
+func (o *logBuffer) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.buf.String()
 }
 
-func (o *text) changed() <-chan struct{} {
+func (o *logBuffer) changed() <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.more
+	return o.grown
 }
 
+// tail returns the last lines of a log.
 func tail(log string, lines int) string {
 	all := strings.Split(strings.TrimSpace(log), "\n")
 	return strings.Join(all[max(0, len(all)-lines):], "\n")

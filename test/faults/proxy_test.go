@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// proxy stands between the program and PostgreSQL, so that the database can go
-// away for one test alone.
+// proxy forwards connections to PostgreSQL, so that a test can cut them without
+// affecting other tests.
 type proxy struct {
 	target string
 	addr   string
@@ -17,12 +17,12 @@ type proxy struct {
 	mu       sync.Mutex
 	listener net.Listener
 	conns    map[net.Conn]bool
-	silent   bool
-	thawed   chan struct{} // closed unless silent
+	frozen   bool
+	thawed   chan struct{} // closed unless frozen
 	running  sync.WaitGroup
 }
 
-// behindProxy gives the address of the database by way of a proxy.
+// behindProxy starts a proxy and returns the database's address through it.
 func behindProxy(t *testing.T, database string) (string, *proxy) {
 	t.Helper()
 	u, err := url.Parse(database)
@@ -31,18 +31,18 @@ func behindProxy(t *testing.T, database string) (string, *proxy) {
 	}
 	p := &proxy{target: u.Host, addr: "127.0.0.1:0", conns: map[net.Conn]bool{}, thawed: make(chan struct{})}
 	close(p.thawed)
-	p.open(t)
+	p.listen(t)
 	t.Cleanup(func() {
 		p.thaw()
-		p.cut()
+		p.disconnect()
 		p.running.Wait()
 	})
 	u.Host = p.addr
 	return u.String(), p
 }
 
-// open takes connections, again at the same address.
-func (p *proxy) open(t *testing.T) {
+// listen accepts connections, after disconnect at the same address as before.
+func (p *proxy) listen(t *testing.T) {
 	t.Helper()
 	l, err := net.Listen("tcp", p.addr)
 	if err != nil {
@@ -57,71 +57,74 @@ func (p *proxy) open(t *testing.T) {
 			if err != nil {
 				return
 			}
-			p.running.Go(func() { p.carry(conn) })
+			p.running.Go(func() { p.forward(conn) })
 		}
 	})
 }
 
-// cut breaks every connection and refuses new ones: the server was stopped.
-func (p *proxy) cut() {
+// disconnect closes all connections and refuses new ones, as if the database had
+// been stopped.
+func (p *proxy) disconnect() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_ = p.listener.Close() // twice is as good as once
+	_ = p.listener.Close() // it may be closed already
 	for conn := range p.conns {
 		_ = conn.Close()
 	}
 }
 
-// freeze lets nothing through and breaks nothing: the cable was pulled.
+// freeze stops forwarding without closing connections, as if the network were
+// down.
 func (p *proxy) freeze() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.silent, p.thawed = true, make(chan struct{})
+	p.frozen, p.thawed = true, make(chan struct{})
 }
 
+// thaw ends a freeze.
 func (p *proxy) thaw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.silent {
-		p.silent = false
+	if p.frozen {
+		p.frozen = false
 		close(p.thawed)
 	}
 }
 
-func (p *proxy) wait() {
+func (p *proxy) waitUntilThawed() {
 	p.mu.Lock()
 	thawed := p.thawed
 	p.mu.Unlock()
 	<-thawed
 }
 
-func (p *proxy) keep(conn net.Conn) {
+func (p *proxy) track(conn net.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.conns[conn] = true
 }
 
-func (p *proxy) drop(conn net.Conn) {
+func (p *proxy) untrack(conn net.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.conns, conn)
 	_ = conn.Close()
 }
 
-func (p *proxy) carry(in net.Conn) {
-	p.keep(in)
-	defer p.drop(in)
-	p.wait()
+func (p *proxy) forward(in net.Conn) {
+	p.track(in)
+	defer p.untrack(in)
+	p.waitUntilThawed()
 	out, err := net.Dial("tcp", p.target)
 	if err != nil {
 		return
 	}
-	p.keep(out)
-	defer p.drop(out)
+	p.track(out)
+	defer p.untrack(out)
 	var both sync.WaitGroup
 	for _, way := range [][2]net.Conn{{in, out}, {out, in}} {
 		both.Go(func() {
-			p.pass(way[1], way[0])
+			p.copy(way[1], way[0])
 			_ = in.Close()
 			_ = out.Close()
 		})
@@ -129,11 +132,11 @@ func (p *proxy) carry(in net.Conn) {
 	both.Wait()
 }
 
-func (p *proxy) pass(to io.Writer, from io.Reader) {
+func (p *proxy) copy(to io.Writer, from io.Reader) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buf)
-		p.wait()
+		p.waitUntilThawed()
 		if n > 0 {
 			if _, err := to.Write(buf[:n]); err != nil {
 				return

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// arrival is one attempt that reached a receiver.
+// arrival is a delivery attempt that reached a receiver.
 type arrival struct {
 	delivery  string // X-Service-Delivery
 	attempt   string
@@ -24,36 +24,37 @@ type arrival struct {
 	at        time.Time
 }
 
-// key names what happened, whoever tells of it how often.
+// key identifies the change that the event reports; it is the same for every
+// attempt.
 func (a arrival) key() string { return a.event + " " + a.subject }
 
-// signed says whether the secret made the signature.
-func (a arrival) signed(secret string) bool {
+// hasSignature reports whether the body was signed with the secret.
+func (a arrival) hasSignature(secret string) bool {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(a.body))
 	return a.signature == "sha256="+hex.EncodeToString(mac.Sum(nil))
 }
 
-// receiver takes webhooks and remembers them.
+// receiver is a server that records the webhooks it gets.
 type receiver struct {
 	*httptest.Server
 	mu       sync.Mutex
 	arrivals []arrival
-	more     chan struct{}
-	leave    chan struct{} // closed at the end, for handlers that hang
+	changed  chan struct{}
+	done     chan struct{} // closed when the test ends; handlers that hang wait for it
 }
 
-// newReceiver answers with what answer says, 204 if it is nil. A handler that
-// wants to hang waits for its receiver's leave.
+// newReceiver starts a receiver whose responses are written by answer; nil stands
+// for a 204. A handler that hangs must return when done is closed.
 func newReceiver(t *testing.T, answer func(r *receiver, w http.ResponseWriter, a arrival)) *receiver {
 	t.Helper()
-	r := &receiver{more: make(chan struct{}), leave: make(chan struct{})}
+	r := &receiver{changed: make(chan struct{}), done: make(chan struct{})}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, err := io.ReadAll(req.Body)
 		if err != nil {
-			return // the sender died
+			return // the sender was killed
 		}
-		a := r.note(req, body)
+		a := r.record(req, body)
 		if answer == nil {
 			w.WriteHeader(http.StatusNoContent)
 			return
@@ -61,44 +62,45 @@ func newReceiver(t *testing.T, answer func(r *receiver, w http.ResponseWriter, a
 		answer(r, w, a)
 	}))
 	t.Cleanup(func() {
-		close(r.leave)
+		close(r.done)
 		r.CloseClientConnections()
 		r.Close()
 	})
 	return r
 }
 
-func (r *receiver) note(req *http.Request, body []byte) arrival {
-	var told struct {
+func (r *receiver) record(req *http.Request, body []byte) arrival {
+	var payload struct {
 		Event string
 		Data  struct{ ExternalID string }
 	}
-	_ = json.Unmarshal(body, &told) // a body that is none shows as an unknown event
+	_ = json.Unmarshal(body, &payload) // an invalid body is recorded as an unknown event
 	a := arrival{
 		delivery: req.Header.Get("X-Service-Delivery"), attempt: req.Header.Get("X-Service-Attempt"),
-		event: told.Event, subject: told.Data.ExternalID, body: string(body),
+		event: payload.Event, subject: payload.Data.ExternalID, body: string(body),
 		signature: req.Header.Get("X-Service-Signature"), at: time.Now(),
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.arrivals = append(r.arrivals, a)
-	close(r.more)
-	r.more = make(chan struct{})
+	close(r.changed)
+	r.changed = make(chan struct{})
 	return a
 }
 
-// hang keeps the sender waiting until it gives up or the test ends.
-func hang(r *receiver, _ http.ResponseWriter, _ arrival) { <-r.leave }
+// hang does not answer until the test ends.
+func hang(r *receiver, _ http.ResponseWriter, _ arrival) { <-r.done }
 
-// all gives what has arrived, and a channel that closes when there is more.
+// all returns the arrivals so far and a channel that is closed when there are
+// more.
 func (r *receiver) all() ([]arrival, <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.arrivals[:len(r.arrivals):len(r.arrivals)], r.more
+	return r.arrivals[:len(r.arrivals):len(r.arrivals)], r.changed
 }
 
-// until waits for arrivals that ok is content with.
-func (r *receiver) until(t *testing.T, within time.Duration, what string, ok func([]arrival) bool) []arrival {
+// waitUntil waits until ok accepts the arrivals, and returns them.
+func (r *receiver) waitUntil(t *testing.T, within time.Duration, what string, ok func([]arrival) bool) []arrival {
 	t.Helper()
 	deadline := time.After(within)
 	for {
@@ -114,11 +116,11 @@ func (r *receiver) until(t *testing.T, within time.Duration, what string, ok fun
 	}
 }
 
-// about waits until something about the subject has arrived n times.
-func (r *receiver) about(t *testing.T, within time.Duration, subject string, n int) []arrival {
+// waitFor waits until n events with the subject have arrived, and returns them.
+func (r *receiver) waitFor(t *testing.T, within time.Duration, subject string, n int) []arrival {
 	t.Helper()
 	var found []arrival
-	r.until(t, within, "events about "+subject, func(all []arrival) bool {
+	r.waitUntil(t, within, "events about "+subject, func(all []arrival) bool {
 		found = nil
 		for _, a := range all {
 			if a.subject == subject {

@@ -8,18 +8,18 @@ import (
 	"testing"
 	"time"
 
-	_ "modernc.org/sqlite" // for the other program on the file
+	_ "modernc.org/sqlite" // to lock the file like another program
 )
 
-// Another program that keeps the file locked is an outage, not a failure.
+// While another program locks the file, writes are answered with "unavailable".
 func TestSQLiteIsLockedByAnotherProgram(t *testing.T) {
 	t.Parallel()
 	database := sqliteDatabase(t)
-	f, caller, inbox := newFirm(t, database), newCaller(t), newReceiver(t, nil)
-	caller.Timeout = 2 * patience // whoever writes waits for those before it
-	f.listen(t, inbox.URL)
+	acme, inbox := newCompany(t, database), newReceiver(t, nil)
+	acme.client.Timeout = 2 * timeout // a write waits for the writes before it
+	acme.addWebhook(t, inbox.URL)
 	server := serve(t, database)
-	f.join(t, caller, server.url, "there")
+	acme.provision(t, server.url, "there")
 	other, err := sql.Open("sqlite", strings.TrimPrefix(database, "sqlite://"))
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func TestSQLiteIsLockedByAnotherProgram(t *testing.T) {
 	defer conn.Close()
 	run := func(statement string) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), timeout)
 		defer cancel()
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
@@ -41,16 +41,16 @@ func TestSQLiteIsLockedByAnotherProgram(t *testing.T) {
 	run("PRAGMA busy_timeout = 10000")
 	run("BEGIN IMMEDIATE")
 	began := time.Now()
-	got, err := f.call(t.Context(), caller, http.MethodPost, server.url+"/api/v1/employees/provision", someone("lost"))
+	got, err := acme.send(t.Context(), http.MethodPost, server.url+"/api/v1/employees/provision", newPerson("lost"))
 	if err != nil {
 		t.Fatalf("no answer after %s: %v", time.Since(began), err)
 	}
 	wantError(t, got, http.StatusServiceUnavailable, "unavailable")
-	t.Logf("told after %s", time.Since(began).Round(time.Millisecond))
-	f.must(t, caller, http.MethodGet, server.url+"/api/v1/employees/there", nil) // reading goes on
+	t.Logf("refused after %s", time.Since(began).Round(time.Millisecond))
+	acme.mustSend(t, http.MethodGet, server.url+"/api/v1/employees/there", nil) // reads still work
 	run("ROLLBACK")
-	works(t, f, caller, server.url, "back", inbox)
-	if f.has(t, caller, server.url, "lost") {
-		t.Error("a change that was refused has happened")
+	waitForRecovery(t, acme, server.url, "back", inbox)
+	if acme.hasEmployee(t, server.url, "lost") {
+		t.Error("a change that was refused was made after all")
 	}
 }

@@ -9,18 +9,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/coursebridge/coursebridge/internal/pgtest"
 )
 
-// refused runs a command that must fail with one line, print nothing and leave
-// its working directory as it was.
-func refused(t *testing.T, dir string, env []string, says string, args ...string) {
+// wantRefused runs a command that must fail with one line on stderr, print nothing
+// on stdout and leave its working directory unchanged.
+func wantRefused(t *testing.T, dir string, env []string, says string, args ...string) {
 	t.Helper()
-	before := names(t, dir)
+	before := fileNames(t, dir)
 	cmd := command(args...)
 	cmd.Dir, cmd.Env = dir, append(cmd.Env, env...)
-	got := finish(t, cmd)
+	got := runCommand(t, cmd)
 	if got.code == 0 {
 		t.Errorf("%v: exit code 0", args)
 	}
@@ -31,12 +29,12 @@ func refused(t *testing.T, dir string, env []string, says string, args ...string
 	if rest != "" || !strings.HasPrefix(line, "coursebridge: ") || !strings.Contains(line, says) {
 		t.Errorf("%v: want one line that says %q, got:\n%s", args, says, got.stderr)
 	}
-	if after := names(t, dir); !slices.Equal(before, after) {
+	if after := fileNames(t, dir); !slices.Equal(before, after) {
 		t.Errorf("%v: left behind %v, there was %v", args, after, before)
 	}
 }
 
-func names(t *testing.T, dir string) []string {
+func fileNames(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -49,7 +47,7 @@ func names(t *testing.T, dir string) []string {
 	return out
 }
 
-func TestStartRefusesWhatCanNotWork(t *testing.T) {
+func TestStartRefusesInvalidSettings(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -74,14 +72,14 @@ func TestStartRefusesWhatCanNotWork(t *testing.T) {
 		"no database file":         {args: append(free, "--database", "sqlite://"), says: "sqlite:///path/file.db"},
 		"a folder that is missing": {args: append(free, "--database", "sqlite://no/such/file.db"), says: "does not exist"},
 		"a folder for a file":      {args: append(free, "--database", "sqlite://."), says: "open"},
-		"a folder nobody writes":   {args: append(free, "--database", "sqlite:///proc/file.db"), says: "/proc/file.db"},
-		"a database that refuses":  {args: append(free, "--database", "postgres://a:b@127.0.0.1:1/c?connect_timeout=5"), says: "connection refused"},
+		"a read-only folder":       {args: append(free, "--database", "sqlite:///proc/file.db"), says: "/proc/file.db"},
+		"an unreachable database":  {args: append(free, "--database", "postgres://a:b@127.0.0.1:1/c?connect_timeout=5"), says: "connection refused"},
 		"a port in use":            {args: []string{"serve", "--listen", taken.Addr().String()}, says: "in use"},
-		"a port that is none":      {args: []string{"serve", "--listen", "127.0.0.1:http-ish"}, says: "listen on"},
+		"a malformed port":         {args: []string{"serve", "--listen", "127.0.0.1:http-ish"}, says: "listen on"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			refused(t, t.TempDir(), c.env, c.says, c.args...)
+			wantRefused(t, t.TempDir(), c.env, c.says, c.args...)
 		})
 	}
 }
@@ -94,7 +92,7 @@ func TestStartRefusesAFileThatIsNoDatabase(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, dir, nil, "letters.db", "serve", "--listen", "127.0.0.1:0", "--database", "sqlite://"+path)
+	wantRefused(t, dir, nil, "letters.db", "serve", "--listen", "127.0.0.1:0", "--database", "sqlite://"+path)
 	if got, err := os.ReadFile(path); err != nil || string(got) != text {
 		t.Errorf("the file was changed: %v", err)
 	}
@@ -102,10 +100,7 @@ func TestStartRefusesAFileThatIsNoDatabase(t *testing.T) {
 
 func TestStartRefusesPostgresThatDoesNotLetUsIn(t *testing.T) {
 	t.Parallel()
-	database := pgtest.URL(t)
-	if database == "" {
-		return
-	}
+	database := postgresDatabase(t)
 	for name, change := range map[string]func(u *url.URL){
 		"a wrong password":   func(u *url.URL) { u.User = url.UserPassword(u.User.Username(), "wrong") },
 		"no such database":   func(u *url.URL) { u.Path = "/nowhere" },
@@ -120,8 +115,8 @@ func TestStartRefusesPostgresThatDoesNotLetUsIn(t *testing.T) {
 			password, _ := u.User.Password()
 			change(u)
 			dir := t.TempDir()
-			refused(t, dir, nil, "database", "serve", "--listen", "127.0.0.1:0", "--database", u.String())
-			got := finish(t, command("serve", "--listen", "127.0.0.1:0", "--database", u.String()))
+			wantRefused(t, dir, nil, "database", "serve", "--listen", "127.0.0.1:0", "--database", u.String())
+			got := runCommand(t, command("serve", "--listen", "127.0.0.1:0", "--database", u.String()))
 			if strings.Contains(got.stderr, password) || strings.Contains(got.stderr, ":wrong@") {
 				t.Errorf("the password is printed: %s", got.stderr)
 			}
@@ -132,24 +127,24 @@ func TestStartRefusesPostgresThatDoesNotLetUsIn(t *testing.T) {
 func TestAnotherSecretKeyIsRefused(t *testing.T) {
 	t.Parallel()
 	const first, second = "the first passphrase of all", "another passphrase altogether"
-	each(t, func(t *testing.T, database string) {
-		made := finish(t, command("migrate", "--database", database, "--secret-key", first))
+	eachEngine(t, func(t *testing.T, database string) {
+		made := runCommand(t, command("migrate", "--database", database, "--secret-key", first))
 		if made.code != 0 {
 			t.Fatal(made.stderr)
 		}
 		args := []string{"serve", "--listen", "127.0.0.1:0", "--database", database}
-		refused(t, t.TempDir(), []string{"COURSEBRIDGE_SECRET_KEY=" + second}, "not the key", args...)
-		refused(t, t.TempDir(), []string{"COURSEBRIDGE_SECRET_KEY=short"}, "32 bytes", args...)
+		wantRefused(t, t.TempDir(), []string{"COURSEBRIDGE_SECRET_KEY=" + second}, "not the key", args...)
+		wantRefused(t, t.TempDir(), []string{"COURSEBRIDGE_SECRET_KEY=short"}, "32 bytes", args...)
 		p := launchWith(t, []string{"COURSEBRIDGE_SECRET_KEY=" + first}, database)
 		p.ready(t)
 	})
 }
 
-// The key file of an SQLite database is readable by its owner alone.
+// The key file of an SQLite database is readable only by its owner.
 func TestTheKeyFileIsPrivate(t *testing.T) {
 	t.Parallel()
 	database := sqliteDatabase(t)
-	newFirm(t, database)
+	newCompany(t, database)
 	info, err := os.Stat(strings.TrimPrefix(database, "sqlite://") + ".key")
 	if err != nil {
 		t.Fatal(err)
@@ -161,18 +156,15 @@ func TestTheKeyFileIsPrivate(t *testing.T) {
 
 func TestReplicasStartTogetherOnAnEmptyDatabase(t *testing.T) {
 	t.Parallel()
-	database := pgtest.URL(t)
-	if database == "" {
-		return
-	}
+	database := postgresDatabase(t)
 	replicas := make([]*process, 5)
 	for i := range replicas {
 		replicas[i] = launch(t, database)
 	}
-	caller := newCaller(t)
+	client := newClient(t)
 	for _, p := range replicas {
 		p.ready(t)
-		if status, err := probe(caller, p.url+"/readyz"); err != nil || status != http.StatusOK {
+		if status, err := probe(client, p.url+"/readyz"); err != nil || status != http.StatusOK {
 			t.Errorf("/readyz: %d, %v", status, err)
 		}
 	}

@@ -13,19 +13,20 @@ import (
 	"time"
 )
 
-// stopWithin is what the operator's side promises, and a little for the machine.
+// stopWithin is the documented limit of 10 s for a stop, plus a margin for a busy
+// machine.
 const stopWithin = 10*time.Second + 1500*time.Millisecond
 
 var stopSignals = map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGINT": syscall.SIGINT}
 
-// pending is a request whose body is held back, so that its handler runs as long
-// as the test likes.
-type pending struct {
+// heldRequest is a request whose body the test holds back, so that its handler
+// keeps running until release.
+type heldRequest struct {
 	conn net.Conn
-	rest string
+	body string
 }
 
-func hold(t *testing.T, f firm, base, externalID string) *pending {
+func holdRequest(t *testing.T, acme company, base, externalID string) *heldRequest {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
 	if err != nil {
@@ -34,26 +35,26 @@ func hold(t *testing.T, f firm, base, externalID string) *pending {
 	t.Cleanup(func() { _ = conn.Close() })
 	body := fmt.Sprintf(`{"externalId":%q,"email":"%s@acme.example","name":"Held"}`, externalID, externalID)
 	head := fmt.Sprintf("POST /api/v1/employees/provision HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n"+
-		"Expect: 100-continue\r\n\r\n", f.token, len(body))
+		"Expect: 100-continue\r\n\r\n", acme.token, len(body))
 	if _, err := io.WriteString(conn, head); err != nil {
 		t.Fatal(err)
 	}
-	// The server says so once the handler reads the body: from here on it runs.
+	// The server answers 100 once the handler reads the body: now it is running.
 	line, err := bufio.NewReader(conn).ReadString('\n')
 	if err != nil || !strings.Contains(line, " 100 ") {
-		t.Fatalf("the server does not ask for the body: %q, %v", line, err)
+		t.Fatalf("the server did not answer 100 Continue: %q, %v", line, err)
 	}
-	return &pending{conn, body}
+	return &heldRequest{conn, body}
 }
 
-// release sends the body and gives the answer's status.
-func (p *pending) release(t *testing.T) int {
+// release sends the body and returns the status of the answer.
+func (p *heldRequest) release(t *testing.T) int {
 	t.Helper()
-	if _, err := io.WriteString(p.conn, p.rest); err != nil {
+	if _, err := io.WriteString(p.conn, p.body); err != nil {
 		t.Fatal("send the held body:", err)
 	}
 	in := bufio.NewReader(p.conn)
-	for blank := false; !blank; { // what is left of the 100
+	for blank := false; !blank; { // skip the rest of the 100 response
 		next, err := in.Peek(4)
 		if err != nil {
 			t.Fatal("read the answer:", err)
@@ -72,86 +73,86 @@ func (p *pending) release(t *testing.T) int {
 	return resp.StatusCode
 }
 
-func TestStoppingFinishesWhatRuns(t *testing.T) {
+func TestStoppingFinishesRunningRequests(t *testing.T) {
 	t.Parallel()
 	for name, signal := range stopSignals {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			each(t, func(t *testing.T, database string) { finishes(t, database, signal) })
+			eachEngine(t, func(t *testing.T, database string) { checkGracefulStop(t, database, signal) })
 		})
 	}
 }
 
-func finishes(t *testing.T, database string, signal syscall.Signal) {
+func checkGracefulStop(t *testing.T, database string, signal syscall.Signal) {
 	t.Helper()
-	f, caller := newFirm(t, database), newCaller(t)
-	goOn := make(chan struct{})
+	acme := newCompany(t, database)
+	proceed := make(chan struct{})
 	inbox := newReceiver(t, func(_ *receiver, w http.ResponseWriter, _ arrival) {
-		<-goOn
+		<-proceed
 		w.WriteHeader(http.StatusNoContent)
 	})
-	f.listen(t, inbox.URL)
+	acme.addWebhook(t, inbox.URL)
 	server := serve(t, database)
-	f.join(t, caller, server.url, "told")
-	inbox.about(t, patience, "told", 1)
-	held := hold(t, f, server.url, "held")
+	acme.provision(t, server.url, "told")
+	inbox.waitFor(t, timeout, "told", 1)
+	held := holdRequest(t, acme, server.url, "held")
 	server.signal(t, signal)
-	eventually(t, patience, "a closed door", func() error {
+	eventually(t, timeout, "the server stops listening", func() error {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(server.url, "http://"))
 		if err == nil {
 			_ = conn.Close()
-			return errors.New("it takes connections")
+			return errors.New("it still accepts connections")
 		}
 		return nil
 	})
-	close(goOn)
+	close(proceed)
 	if status := held.release(t); status != http.StatusOK {
-		t.Errorf("the request that ran was answered with %d", status)
+		t.Errorf("the running request was answered with %d", status)
 	}
 	server.wantExit(t, stopWithin)
 
 	again := serve(t, database)
-	if !f.has(t, caller, again.url, "held") {
-		t.Error("the request that ran was acknowledged, and its change is gone")
+	if !acme.hasEmployee(t, again.url, "held") {
+		t.Error("the running request was acknowledged, but its change is lost")
 	}
-	inbox.about(t, patience, "held", 1)
-	if got, _ := inbox.all(); countAbout(got, "told") != 1 {
-		t.Errorf("the attempt that ran was made %d times: its outcome was not recorded", countAbout(got, "told"))
+	inbox.waitFor(t, timeout, "held", 1)
+	if got, _ := inbox.all(); countSubject(got, "told") != 1 {
+		t.Errorf("the running attempt was made %d times: its outcome was not recorded", countSubject(got, "told"))
 	}
 }
 
-// Neither a client that never sends its body nor a receiver that never answers
-// keeps the program from ending.
-func TestStoppingCutsOffWhatHangs(t *testing.T) {
+// The program stops in time although a client never sends its body and a receiver
+// never answers.
+func TestStoppingCutsOffHangingRequests(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, database string) {
-		f, caller := newFirm(t, database), newCaller(t)
+	eachEngine(t, func(t *testing.T, database string) {
+		acme := newCompany(t, database)
 		inbox := newReceiver(t, hang)
-		f.listen(t, inbox.URL)
+		acme.addWebhook(t, inbox.URL)
 		server := serve(t, database, "--webhook-timeout", "60s")
-		f.join(t, caller, server.url, "stuck")
-		inbox.about(t, patience, "stuck", 1)
-		hold(t, f, server.url, "never")
+		acme.provision(t, server.url, "stuck")
+		inbox.waitFor(t, timeout, "stuck", 1)
+		holdRequest(t, acme, server.url, "never")
 		began := time.Now()
 		server.signal(t, syscall.SIGTERM)
 		server.wantExit(t, stopWithin)
 		t.Logf("ended after %s", time.Since(began).Round(time.Millisecond))
 
 		serve(t, database)
-		twice := inbox.about(t, patience, "stuck", 2)
+		twice := inbox.waitFor(t, timeout, "stuck", 2)
 		if twice[0].delivery != twice[1].delivery || twice[1].attempt != "1" {
-			t.Errorf("the attempt that was cut short counts: %+v", twice[1])
+			t.Errorf("the interrupted attempt was counted: %+v", twice[1])
 		}
 	})
 }
 
-// A second signal must not be needed, and does no harm.
+// A second signal does no harm.
 func TestStoppingTwice(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, database string) {
+	eachEngine(t, func(t *testing.T, database string) {
 		server := serve(t, database)
 		server.signal(t, syscall.SIGTERM)
-		_ = server.cmd.Process.Signal(syscall.SIGTERM) // it may be gone already
+		_ = server.cmd.Process.Signal(syscall.SIGTERM) // it may have ended already
 		server.wantExit(t, stopWithin)
 	})
 }

@@ -4,44 +4,42 @@ import (
 	"net/http"
 	"testing"
 	"time"
-
-	"github.com/coursebridge/coursebridge/internal/pgtest"
 )
 
-// A revoked token is refused by every request that begins a second later, by
-// whatever server on the database.
+// A revoked token is refused by every server on the database for requests that
+// start more than a second after the revocation.
 func TestRevokingIsSeenWithinASecond(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, database string) {
-		f, caller := newFirm(t, database), newCaller(t)
+	eachEngine(t, func(t *testing.T, database string) {
+		acme := newCompany(t, database)
 		servers := []*process{serve(t, database)}
-		if pgtest.Available() && database[0] == 'p' {
+		if database[0] == 'p' {
 			servers = append(servers, serve(t, database))
 		}
 		for _, s := range servers {
-			f.must(t, caller, http.MethodGet, s.url+"/api/v1/token", nil)
+			acme.mustSend(t, http.MethodGet, s.url+"/api/v1/token", nil)
 		}
-		ask[struct{ Revoked bool }](t, database, "token", "revoke", "--id", id(f.tokenID))
+		runJSON[struct{ Revoked bool }](t, database, "token", "revoke", "--id", formatID(acme.tokenID))
 		revoked := time.Now()
 		for _, s := range servers {
-			if late := lastAdmitted(t, f, caller, s.url).Sub(revoked); late > time.Second {
-				t.Errorf("a request that began %s after the revocation was let in", late)
+			if late := lastAdmitted(t, acme, s.url).Sub(revoked); late > time.Second {
+				t.Errorf("a request that began %s after the revocation was accepted", late)
 			}
 		}
 	})
 }
 
-// lastAdmitted uses the token until it is refused, and gives when the last
-// request began that was not.
-func lastAdmitted(t *testing.T, f firm, caller *http.Client, base string) (last time.Time) {
+// lastAdmitted uses the token until it is refused, and returns the start of the
+// last request that was accepted.
+func lastAdmitted(t *testing.T, acme company, base string) (last time.Time) {
 	t.Helper()
-	eventually(t, patience, "the token is refused", func() error {
+	eventually(t, timeout, "the token is refused", func() error {
 		began := time.Now()
-		got, err := f.call(t.Context(), caller, http.MethodGet, base+"/api/v1/courses", nil)
+		got, err := acme.send(t.Context(), http.MethodGet, base+"/api/v1/courses", nil)
 		if err == nil && got.status == http.StatusOK {
 			last = began
 		}
-		return want(got.status, err, http.StatusUnauthorized)
+		return expect(got.status, err, http.StatusUnauthorized)
 	})
 	return last
 }

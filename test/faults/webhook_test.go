@@ -8,8 +8,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/coursebridge/coursebridge/internal/pgtest"
 )
 
 // deliveryLine is a line of the delivery log.
@@ -19,73 +17,70 @@ type deliveryLine struct {
 	Attempts int
 }
 
-func (f firm) deliveries(t *testing.T, flags ...string) []deliveryLine {
+func (acme company) deliveries(t *testing.T, flags ...string) []deliveryLine {
 	t.Helper()
-	args := append([]string{"delivery", "list", "--company", id(f.company)}, flags...)
-	return ask[struct{ Deliveries []deliveryLine }](t, f.database, args...).Deliveries
+	args := append([]string{"delivery", "list", "--company", formatID(acme.id)}, flags...)
+	return runJSON[struct{ Deliveries []deliveryLine }](t, acme.database, args...).Deliveries
 }
 
-func TestReceiversThatHangHoldUpNoOther(t *testing.T) {
+func TestHangingReceiversDelayNoOthers(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, database string) {
-		victim, other, caller := newFirm(t, database), newFirm(t, database), newCaller(t)
+	eachEngine(t, func(t *testing.T, database string) {
+		victim, other := newCompany(t, database), newCompany(t, database)
 		stalled, healthy := newReceiver(t, hang), newReceiver(t, nil)
 		for range 10 {
-			victim.listen(t, stalled.URL)
+			victim.addWebhook(t, stalled.URL)
 		}
-		victim.listen(t, "http://127.0.0.1:1/") // nobody is there
+		victim.addWebhook(t, "http://127.0.0.1:1/") // nothing listens there
 		server := serve(t, database)
 		for i := range 10 {
-			victim.join(t, caller, server.url, "stalled-"+strconv.Itoa(i))
+			victim.provision(t, server.url, "stalled-"+strconv.Itoa(i))
 		}
-		stalled.until(t, patience, "every endpoint hangs", func(all []arrival) bool { return len(all) >= 10 })
-		victim.listen(t, healthy.URL) // the same company, and another one
-		other.listen(t, healthy.URL)
+		stalled.waitUntil(t, timeout, "every endpoint hangs", func(all []arrival) bool { return len(all) >= 10 })
+		victim.addWebhook(t, healthy.URL) // a healthy webhook of the same company, and one of another
+		other.addWebhook(t, healthy.URL)
 		var waits []time.Duration
 		for i := range 60 {
-			who, of := "healthy-"+strconv.Itoa(i), []firm{victim, other}[i%2]
+			who, of := "healthy-"+strconv.Itoa(i), []company{victim, other}[i%2]
 			began := time.Now()
-			of.join(t, caller, server.url, who)
-			waits = append(waits, healthy.about(t, patience, who, 1)[0].at.Sub(began))
+			of.provision(t, server.url, who)
+			waits = append(waits, healthy.waitFor(t, timeout, who, 1)[0].at.Sub(began))
 		}
 		slices.Sort(waits)
 		p95 := waits[len(waits)*95/100]
 		t.Logf("p50 %s, p95 %s behind 100 stalled deliveries", waits[len(waits)/2], p95)
-		if p95 > 3*time.Second { // a receiver that hangs takes 10 s
-			t.Errorf("p95 is %s: healthy receivers wait for those that hang", p95)
+		if p95 > 3*time.Second { // a receiver that hangs is given up after 10 s
+			t.Errorf("p95 is %s: healthy receivers wait for the ones that hang", p95)
 		}
 	})
 }
 
-// Attempts that are under way together may overtake one another by as many as
-// there may be; beyond that, events arrive in their order, whichever replica
-// made them and whichever sends them.
+// Up to 32 attempts to an endpoint are in flight at once and may overtake each
+// other. Apart from that, events arrive in order, whichever replicas recorded and
+// sent them.
 func TestDeliveriesKeepTheOrderOfTheirEvents(t *testing.T) {
 	t.Parallel()
-	database := pgtest.URL(t)
-	if database == "" {
-		return
-	}
+	database := postgresDatabase(t)
 	const people, together = 160, 32
-	goOn := make(chan struct{})
-	f, caller := newFirm(t, database), newCaller(t)
+	release := make(chan struct{})
+	acme := newCompany(t, database)
 	inbox := newReceiver(t, func(_ *receiver, w http.ResponseWriter, _ arrival) {
-		<-goOn
+		<-release
 		w.WriteHeader(http.StatusNoContent)
 	})
-	f.listen(t, inbox.URL)
+	acme.addWebhook(t, inbox.URL)
 	replicas := []*process{serve(t, database), serve(t, database)}
 	place := map[string]int{}
 	for i := range people {
 		who := fmt.Sprintf("in-order-%03d", i)
 		place[who] = i
-		f.join(t, caller, replicas[i%2].url, who)
+		acme.provision(t, replicas[i%2].url, who)
 	}
-	replicas[0].signal(t, syscall.SIGTERM) // if it holds the lease, the other one goes on
+	replicas[0].signal(t, syscall.SIGTERM) // if it holds the lease, the other replica takes over
 	replicas[0].wantExit(t, stopWithin)
-	close(goOn)
+	close(release)
 	arrived := map[string]bool{}
-	inbox.until(t, patience, "every event", func(all []arrival) bool {
+	inbox.waitUntil(t, timeout, "every event", func(all []arrival) bool {
 		for _, a := range all {
 			arrived[a.subject] = true
 		}
@@ -94,7 +89,7 @@ func TestDeliveriesKeepTheOrderOfTheirEvents(t *testing.T) {
 	all, _ := inbox.all()
 	worst, position := 0, 0
 	for _, a := range all {
-		if arrived[a.subject] { // the first time
+		if arrived[a.subject] { // its first arrival
 			delete(arrived, a.subject)
 			worst = max(worst, place[a.subject]-position)
 			position++
@@ -110,8 +105,8 @@ func TestRetriesKeepTheirDelays(t *testing.T) {
 	t.Parallel()
 	delays := []time.Duration{200 * time.Millisecond, 600 * time.Millisecond, 300 * time.Millisecond, 100 * time.Millisecond, 900 * time.Millisecond}
 	const retryAfter = 2 * time.Second
-	each(t, func(t *testing.T, database string) {
-		f, caller := newFirm(t, database), newCaller(t)
+	eachEngine(t, func(t *testing.T, database string) {
+		acme := newCompany(t, database)
 		inbox := newReceiver(t, func(_ *receiver, w http.ResponseWriter, a arrival) {
 			switch a.attempt {
 			case "2":
@@ -123,50 +118,51 @@ func TestRetriesKeepTheirDelays(t *testing.T) {
 				w.WriteHeader(http.StatusInternalServerError)
 			}
 		})
-		f.listen(t, inbox.URL)
+		acme.addWebhook(t, inbox.URL)
 		server := serve(t, database, "--webhook-retry-delays", "200ms,600ms,300ms,100ms,900ms")
-		f.join(t, caller, server.url, "unlucky")
-		tries := inbox.about(t, patience, "unlucky", len(delays)+1)
+		acme.provision(t, server.url, "unlucky")
+		tries := inbox.waitFor(t, timeout, "unlucky", len(delays)+1)
 		for i, wait := range delays {
 			if i == 1 {
-				wait = retryAfter // longer than the schedule's, so it wins
+				wait = retryAfter // longer than the scheduled delay
 			}
 			gap := tries[i+1].at.Sub(tries[i].at)
 			if gap < wait-20*time.Millisecond || gap > wait+5*time.Second {
 				t.Errorf("attempt %d came %s after the one before, want %s", i+2, gap, wait)
 			}
 		}
-		eventually(t, patience, "the delivery is given up", func() error {
-			log := f.deliveries(t, "--state", "failed")
-			return want(fmt.Sprint(len(log), len(log) == 1 && log[0].Attempts == 6), nil, "1 true")
+		eventually(t, timeout, "the delivery is given up", func() error {
+			log := acme.deliveries(t, "--state", "failed")
+			return expect(fmt.Sprint(len(log), len(log) == 1 && log[0].Attempts == 6), nil, "1 true")
 		})
-		sendAgain(t, f, inbox, tries[0])
+		checkRedelivery(t, acme, inbox, tries[0])
 	})
 }
 
-// sendAgain has a failed delivery repeated by the operator, one and by range.
-func sendAgain(t *testing.T, f firm, inbox *receiver, first arrival) {
+// checkRedelivery redelivers a failed delivery twice by command and checks what
+// arrives.
+func checkRedelivery(t *testing.T, acme company, inbox *receiver, first arrival) {
 	t.Helper()
-	counted := ask[struct{ Count int }](t, f.database, "delivery", "redeliver", "--company", id(f.company), "--since", "1h", "--dry-run")
+	counted := runJSON[struct{ Count int }](t, acme.database, "delivery", "redeliver", "--company", formatID(acme.id), "--since", "1h", "--dry-run")
 	if counted.Count != 1 {
 		t.Errorf("a dry run counts %d, want 1", counted.Count)
 	}
 	for n := 7; n <= 8; n++ {
-		ask[struct{ Count int }](t, f.database, "delivery", "redeliver", "--company", id(f.company), "--id", first.delivery)
-		again := inbox.about(t, patience, first.subject, n)[n-1]
+		runJSON[struct{ Count int }](t, acme.database, "delivery", "redeliver", "--company", formatID(acme.id), "--id", first.delivery)
+		again := inbox.waitFor(t, timeout, first.subject, n)[n-1]
 		if again.delivery != first.delivery || again.body != first.body || again.attempt != strconv.Itoa(n) {
 			t.Errorf("redelivered as %+v, first sent as %+v", again, first)
 		}
-		eventually(t, patience, "the delivery is delivered", func() error {
-			return want(len(f.deliveries(t, "--state", "delivered")), nil, 1)
+		eventually(t, timeout, "the delivery is delivered", func() error {
+			return expect(len(acme.deliveries(t, "--state", "delivered")), nil, 1)
 		})
 	}
 }
 
 func TestRedeliveringAPeriod(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, database string) {
-		f, caller := newFirm(t, database), newCaller(t)
+	eachEngine(t, func(t *testing.T, database string) {
+		acme := newCompany(t, database)
 		well := make(chan struct{})
 		inbox := newReceiver(t, func(_ *receiver, w http.ResponseWriter, _ arrival) {
 			select {
@@ -176,22 +172,22 @@ func TestRedeliveringAPeriod(t *testing.T) {
 				w.WriteHeader(http.StatusBadGateway)
 			}
 		})
-		f.listen(t, inbox.URL)
+		acme.addWebhook(t, inbox.URL)
 		server := serve(t, database, "--webhook-retry-delays", "1ms,1ms,1ms,1ms,1ms")
 		const people = 5
 		for i := range people {
-			f.join(t, caller, server.url, "p"+strconv.Itoa(i))
+			acme.provision(t, server.url, "p"+strconv.Itoa(i))
 		}
-		eventually(t, patience, "all are given up", func() error {
-			return want(len(f.deliveries(t, "--state", "failed")), nil, people)
+		eventually(t, timeout, "all are given up", func() error {
+			return expect(len(acme.deliveries(t, "--state", "failed")), nil, people)
 		})
 		close(well)
-		job := ask[struct{ Count, JobID int64 }](t, database, "delivery", "redeliver", "--company", id(f.company), "--since", "1h")
+		job := runJSON[struct{ Count, JobID int64 }](t, database, "delivery", "redeliver", "--company", formatID(acme.id), "--since", "1h")
 		if job.Count != people || job.JobID == 0 {
 			t.Errorf("the range is %+v, want %d deliveries", job, people)
 		}
-		eventually(t, patience, "all are delivered", func() error {
-			return want(len(f.deliveries(t, "--state", "delivered")), nil, people)
+		eventually(t, timeout, "all are delivered", func() error {
+			return expect(len(acme.deliveries(t, "--state", "delivered")), nil, people)
 		})
 	})
 }
