@@ -29,6 +29,11 @@ type Store struct {
 // Open connects to the database that the address names: sqlite:///path/file.db
 // or postgres://….
 func Open(ctx context.Context, address string) (*Store, error) {
+	return OpenWith(ctx, address, db.Options{})
+}
+
+// OpenWith is Open with options.
+func OpenWith(ctx context.Context, address string, options db.Options) (*Store, error) {
 	var engine db.Engine
 	switch {
 	case strings.HasPrefix(address, "sqlite://"):
@@ -36,11 +41,11 @@ func Open(ctx context.Context, address string) (*Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		if engine, err = sqlite.Open(ctx, path); err != nil {
+		if engine, err = sqlite.Open(ctx, path, options); err != nil {
 			return nil, err
 		}
 	case strings.HasPrefix(address, "postgres://"), strings.HasPrefix(address, "postgresql://"):
-		pg, err := postgres.Open(ctx, address)
+		pg, err := postgres.Open(ctx, address, options)
 		if err != nil {
 			return nil, err
 		}

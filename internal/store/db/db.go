@@ -26,13 +26,22 @@ type Conn interface {
 	Send(ctx context.Context, b *Batch) error
 }
 
-// Tx is a transaction. It begins with its first statement, in the same round
-// trip, and carries one timestamp by the database's clock.
+// Tx is a transaction. It begins in the round trip of its first batch (Exec and
+// Query are batches of one statement) and carries one timestamp, its stamp.
+//
+// The stamp is read at the end of the first batch, so after the row locks that the
+// batch takes. Whoever had to wait for a lock is therefore stamped after the
+// transaction that held it, and the stamps of one record never fall if every
+// transaction that changes the record locks it in its first batch. One that locks
+// it later calls Restamp in the batch that does.
 type Tx interface {
 	Conn
-	// Now returns the transaction's timestamp. It may be called once a statement
-	// has run.
+	// Now returns the transaction's stamp. It may be called once a batch was sent.
 	Now() time.Time
+	// Restamp queues a new reading of the stamp at this place of the batch. From
+	// when the batch is sent, Now returns the new stamp, which is not before the
+	// old one. It must come before anything is written with the old one.
+	Restamp(b *Batch)
 	// IDs queues the reservation of n ids of a sequence. Once the batch was sent,
 	// *into holds them in ascending order.
 	IDs(b *Batch, sequence string, n int, into *[]int64)
@@ -53,7 +62,8 @@ type Engine interface {
 	// Snapshot runs fn in a read-only transaction that sees one state. It may
 	// take long; its statements stop when ctx ends.
 	Snapshot(ctx context.Context, fn func(Conn) error) error
-	// Now returns an estimate of the database's clock without a round trip.
+	// Now returns the database's clock, the one that stamps changes too, without a
+	// round trip. It does not follow a clock that steps back: see Clock.
 	Now() time.Time
 	// Watermark returns an instant such that every change not yet visible to a
 	// statement that begins after the call is stamped at or after it.

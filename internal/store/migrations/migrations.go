@@ -6,13 +6,28 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"strconv"
+	"strings"
 )
 
 //go:embed sqlite/*.sql postgres/*.sql
 var files embed.FS
 
 // Version is the number of the newest migration.
-const Version = 1
+var Version = newest()
+
+func newest() int64 {
+	entries, err := files.ReadDir("sqlite")
+	if err != nil {
+		panic(err) // unreachable: the folder is embedded
+	}
+	number, _, _ := strings.Cut(entries[len(entries)-1].Name(), "_")
+	version, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		panic(err) // unreachable: a test reads all names
+	}
+	return version
+}
 
 // For returns the migrations of one engine.
 func For(engine string) (fs.FS, error) {

@@ -7,7 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -18,20 +18,24 @@ import (
 )
 
 // writerLock is an advisory lock that every writing transaction holds, shared,
-// from before it reads its timestamp until it ends. Watermark looks for its
-// holders.
+// from before it reads its stamp until it ends. Watermark looks for its holders.
 const writerLock = 4_261_946_101
 
 // Engine is a PostgreSQL database.
 type Engine struct {
 	dialect
 	pool *pgxpool.Pool
-	// clockOffset is the database's clock minus the local one, in nanoseconds.
-	clockOffset atomic.Int64
+	// server is an estimate of the server's clock, clock the one that everything
+	// uses: it follows server and never falls behind a stamp.
+	server *serverClock
+	clock  *db.Clock
+
+	stop    context.CancelFunc // ends the work in the background
+	running sync.WaitGroup
 }
 
 // Open connects to the database that the address names.
-func Open(ctx context.Context, address string) (*Engine, error) {
+func Open(ctx context.Context, address string, _ db.Options) (*Engine, error) {
 	cfg, err := pgxpool.ParseConfig(address)
 	if err != nil {
 		return nil, fmt.Errorf("read the database address: %w", err)
@@ -55,21 +59,16 @@ func Open(ctx context.Context, address string) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the pool: %w", err)
 	}
-	e := &Engine{pool: pool}
-	var now time.Time
-	if err := pool.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&now); err != nil {
+	e := &Engine{pool: pool, server: newServerClock()}
+	e.clock = db.NewClock(e.server.Now)
+	if err := e.sampleClock(ctx); err != nil {
 		pool.Close()
-		return nil, mapError(err)
+		return nil, err
 	}
-	e.noteClock(now)
+	background, stop := context.WithCancel(context.Background())
+	e.stop = stop
+	e.running.Go(func() { e.watchClock(background) })
 	return e, nil
-}
-
-func (e *Engine) noteClock(now time.Time) { e.clockOffset.Store(int64(time.Until(now))) }
-
-// Now returns the database's clock as last seen, advanced by the local one.
-func (e *Engine) Now() time.Time {
-	return time.Now().Add(time.Duration(e.clockOffset.Load())).UTC().Truncate(time.Millisecond)
 }
 
 // Write runs fn in a transaction.
@@ -161,34 +160,6 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(db.Conn) error) error {
 	return mapError(err)
 }
 
-// writersSQL is the start of the oldest transaction that holds the writer lock.
-// A start that we are not permitted to see counts as the epoch. A backend without
-// a start ended its transaction while we looked, or begins one after we read the
-// clock; neither matters.
-const writersSQL = `
-	SELECT min(CASE WHEN a.state IS NULL OR a.state = 'disabled' THEN timestamptz 'epoch' ELSE a.xact_start END)
-	FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
-	WHERE l.locktype = 'advisory' AND l.classid = $1 AND l.objid = $2 AND l.objsubid = 1
-	  AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`
-
-// Watermark returns the start of the oldest open writing transaction. The clock is
-// read before the locks: a writer that takes the lock later reads it later too.
-func (e *Engine) Watermark(ctx context.Context) (time.Time, error) {
-	var at time.Time
-	var oldest *time.Time
-	b := &db.Batch{}
-	b.Query(func(r db.Rows) error { return r.Scan(&at) }, "SELECT clock_timestamp()")
-	b.Query(func(r db.Rows) error { return r.Scan(&oldest) }, writersSQL, int64(writerLock)>>32, int64(writerLock)&0xffffffff)
-	err := e.Read(ctx, func(c db.Conn) error { return c.Send(ctx, b) })
-	if err != nil {
-		return time.Time{}, err
-	}
-	if oldest != nil && oldest.Before(at) {
-		at = *oldest
-	}
-	return at.Truncate(time.Millisecond), nil
-}
-
 // Erased does nothing: PostgreSQL's vacuum clears dead rows.
 func (e *Engine) Erased(context.Context) error { return nil }
 
@@ -235,6 +206,8 @@ func (e *Engine) Stats() db.Stats {
 
 // Close closes the pool once all its connections are released.
 func (e *Engine) Close() error {
+	e.stop()
+	e.running.Wait()
 	e.pool.Close()
 	return nil
 }

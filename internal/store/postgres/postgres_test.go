@@ -15,7 +15,7 @@ import (
 
 func open(t *testing.T, address string) *postgres.Engine {
 	t.Helper()
-	e, err := postgres.Open(t.Context(), address)
+	e, err := postgres.Open(t.Context(), address, db.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,9 +27,9 @@ func open(t *testing.T, address string) *postgres.Engine {
 	return e
 }
 
-// empty gives an engine on a database with one table of two rows, nil where there
-// is no server. A deadlock is noticed at once.
-func empty(t *testing.T) *postgres.Engine {
+// openMigrated returns an engine on a migrated database with a table of two
+// counters, or nil where there is no server. A deadlock is noticed at once.
+func openMigrated(t *testing.T) *postgres.Engine {
 	t.Helper()
 	address := pgtest.URL(t)
 	if address == "" {
@@ -43,6 +43,9 @@ func empty(t *testing.T) *postgres.Engine {
 	q.Set("deadlock_timeout", "10ms")
 	u.RawQuery = q.Encode()
 	e := open(t, u.String())
+	if err := e.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	for _, sql := range []string{`CREATE TABLE counters (id bigint PRIMARY KEY, n bigint NOT NULL)`, `INSERT INTO counters VALUES (1, 0), (2, 0)`} {
 		if err := write(t, e, sql); err != nil {
 			t.Fatal(err)
@@ -92,7 +95,11 @@ func TestReplicasMigrateTogether(t *testing.T) {
 
 func TestMigratedSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	if e := empty(t); e != nil && e.Migrated(t.Context()) == nil {
+	address := pgtest.URL(t)
+	if address == "" {
+		return
+	}
+	if open(t, address).Migrated(t.Context()) == nil {
 		t.Error("an empty database passes for a migrated one")
 	}
 }
@@ -100,7 +107,7 @@ func TestMigratedSaysWhatIsMissing(t *testing.T) {
 // Two transactions that lock the same rows in opposite orders: one is run again.
 func TestDeadlockIsRunAgain(t *testing.T) {
 	t.Parallel()
-	e := empty(t)
+	e := openMigrated(t)
 	if e == nil {
 		return
 	}
@@ -131,7 +138,7 @@ func TestDeadlockIsRunAgain(t *testing.T) {
 
 func TestSerializationFailureIsRunAgain(t *testing.T) {
 	t.Parallel()
-	e := empty(t)
+	e := openMigrated(t)
 	if e == nil {
 		return
 	}
@@ -156,7 +163,7 @@ func TestSerializationFailureIsRunAgain(t *testing.T) {
 // A server that goes away in the middle is told as such, and is back afterwards.
 func TestLostConnection(t *testing.T) {
 	t.Parallel()
-	e := empty(t)
+	e := openMigrated(t)
 	if e == nil {
 		return
 	}
@@ -173,7 +180,7 @@ func TestLostConnection(t *testing.T) {
 	if n := sum(t, e); n != 0 {
 		t.Errorf("counted %d of a transaction that was lost", n)
 	}
-	if _, err := postgres.Open(t.Context(), "postgres://nobody@127.0.0.1:1/none?sslmode=disable"); !errors.Is(err, db.ErrUnavailable) {
+	if _, err := postgres.Open(t.Context(), "postgres://nobody@127.0.0.1:1/none?sslmode=disable", db.Options{}); !errors.Is(err, db.ErrUnavailable) {
 		t.Errorf("no server at all: %v", err)
 	}
 }
@@ -182,7 +189,7 @@ func TestLostConnection(t *testing.T) {
 // is no reason to begin from the start of time.
 func TestWatermarkStaysClose(t *testing.T) {
 	t.Parallel()
-	e := empty(t)
+	e := openMigrated(t)
 	if e == nil {
 		return
 	}
@@ -215,9 +222,9 @@ func TestWatermarkStaysClose(t *testing.T) {
 }
 
 // PostgreSQL is made to look at a table that has grown.
-func TestTend(t *testing.T) {
+func TestAnalyzeGrownTables(t *testing.T) {
 	t.Parallel()
-	e := empty(t)
+	e := openMigrated(t)
 	if e == nil {
 		return
 	}

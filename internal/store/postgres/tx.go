@@ -90,7 +90,8 @@ type rows struct{ pgx.Rows }
 
 func (r rows) Err() error { return mapError(r.Rows.Err()) }
 
-// tx is a writing transaction. It begins in the round trip of its first statement.
+// tx is a writing transaction. It begins in the round trip of its first batch and
+// reads its stamp at the end of it, after the row locks that the batch takes.
 type tx struct {
 	runner
 	engine *Engine
@@ -99,19 +100,26 @@ type tx struct {
 	last   *db.Batch
 }
 
-// The lock comes before the clock: see writerLock.
-const beginSQL = `SELECT pg_advisory_xact_lock_shared($1)::text, clock_timestamp()`
+// beginSQL takes the writer lock, which comes before the stamp: see Watermark.
+const beginSQL = `SELECT pg_advisory_xact_lock_shared($1)`
 
-func (t *tx) begin(batch *pgx.Batch) db.Item {
+// begin queues the statements that begin the transaction and returns their number.
+func (t *tx) begin(batch *pgx.Batch) int {
+	t.begun = true
 	batch.Queue("BEGIN")
 	batch.Queue(beginSQL, int64(writerLock))
-	return db.Item{Each: func(r db.Rows) error {
-		var void string
-		if err := r.Scan(&void, &t.now); err != nil {
+	return 2
+}
+
+// stamp returns the item that reads the stamp.
+func (t *tx) stamp() db.Item {
+	return db.Item{SQL: stampSQL, Args: []any{t.engine.clock.Floor().UnixMilli()}, Each: func(r db.Rows) error {
+		var at int64
+		if err := r.Scan(&at); err != nil {
 			return err
 		}
-		t.engine.noteClock(t.now)
-		t.now = t.now.UTC().Truncate(time.Millisecond)
+		t.now = time.UnixMilli(at).UTC()
+		t.engine.clock.Observe(t.now)
 		return nil
 	}}
 }
@@ -120,15 +128,18 @@ func (t *tx) Send(ctx context.Context, b *db.Batch) error {
 	if t.begun {
 		return t.runner.Send(ctx, b)
 	}
-	t.begun = true
 	batch := &pgx.Batch{}
-	items := []db.Item{t.begin(batch)}
+	skip := t.begin(batch)
+	var items []db.Item
 	if b != nil {
-		queue(batch, b.Items)
 		items = append(items, b.Items...)
 	}
-	return t.send(ctx, batch, items, 1)
+	items = append(items, t.stamp())
+	queue(batch, items)
+	return t.send(ctx, batch, items, skip)
 }
+
+func (t *tx) Restamp(b *db.Batch) { b.Items = append(b.Items, t.stamp()) }
 
 func (t *tx) Exec(ctx context.Context, sql string, args ...any) (n int64, err error) {
 	if t.begun {
@@ -173,8 +184,7 @@ func (t *tx) commit(ctx context.Context) error {
 	batch, skip := &pgx.Batch{}, 0
 	var items []db.Item
 	if !t.begun {
-		t.begun, skip = true, 1
-		items = append(items, t.begin(batch))
+		skip = t.begin(batch)
 	}
 	if t.last != nil {
 		queue(batch, t.last.Items)

@@ -117,6 +117,7 @@ func (q uncancelled) Send(ctx context.Context, b *db.Batch) error {
 // tx is the writing transaction. It begins with its first statement.
 type tx struct {
 	conn  *conn
+	clock *db.Clock
 	begun bool
 	now   time.Time
 	last  *db.Batch
@@ -130,12 +131,13 @@ func (t *tx) begin(ctx context.Context) error {
 		return err
 	}
 	t.begun = true
-	now := time.Now().UTC().Truncate(time.Millisecond)
-	return t.conn.item(ctx, db.Item{
+	err := t.conn.item(ctx, db.Item{
 		SQL:  "UPDATE change_clock SET at = max(at, $1) WHERE id = 1 RETURNING at",
-		Args: []any{now},
+		Args: []any{t.clock.Now()},
 		Each: func(r db.Rows) error { return r.Scan(&t.now) },
 	})
+	t.clock.Observe(t.now)
+	return err
 }
 
 func (t *tx) Exec(ctx context.Context, text string, args ...any) (int64, error) {
@@ -163,6 +165,9 @@ func (t *tx) Send(ctx context.Context, b *db.Batch) error {
 }
 
 func (t *tx) Now() time.Time { return t.now }
+
+// Restamp does nothing: the only writer has all locks from the start.
+func (t *tx) Restamp(*db.Batch) {}
 
 func (t *tx) IDs(b *db.Batch, sequence string, n int, into *[]int64) {
 	*into = make([]int64, n)

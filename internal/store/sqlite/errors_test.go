@@ -13,7 +13,7 @@ func TestErrorsHaveTheirMeaning(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	engines := make([]*Engine, 2)
 	for i := range engines {
-		e, err := Open(t.Context(), path)
+		e, err := Open(t.Context(), path, db.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

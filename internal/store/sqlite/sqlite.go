@@ -30,6 +30,7 @@ type Engine struct {
 	writer chan *conn // holds the one writing connection when it is free
 	reader chan *conn
 	all    []*conn
+	clock  *db.Clock
 
 	generation generation
 	erasure    erasure
@@ -42,7 +43,7 @@ type Engine struct {
 }
 
 // Open opens the file at path, or creates it.
-func Open(ctx context.Context, path string) (*Engine, error) {
+func Open(ctx context.Context, path string, options db.Options) (*Engine, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("find %s: %w", path, err)
@@ -56,7 +57,10 @@ func Open(ctx context.Context, path string) (*Engine, error) {
 	}
 	e := &Engine{
 		path: path, db: sqlDB, writer: make(chan *conn, 1), reader: make(chan *conn, readers),
-		topics: map[string]map[int]func([]string){},
+		topics: map[string]map[int]func([]string){}, clock: db.NewClock(time.Now),
+	}
+	if options.Clock != nil {
+		e.clock = db.NewClock(options.Clock)
 	}
 	for i := range readers + 1 {
 		c, err := sqlDB.Conn(ctx)
@@ -74,6 +78,8 @@ func Open(ctx context.Context, path string) (*Engine, error) {
 	// A process that was killed may have left an erasure unfinished. A failure to
 	// finish it now is no reason not to open: the next erasure finishes it too.
 	_ = e.Erased(ctx)
+	// The clock goes on where it stopped. A file without a schema has no stamps.
+	_, _ = e.Watermark(ctx)
 	return e, nil
 }
 
@@ -91,8 +97,8 @@ func dsn(path string) string {
 // Path returns the file's absolute path.
 func (e *Engine) Path() string { return e.path }
 
-// Now returns the machine's clock.
-func (e *Engine) Now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+// Now returns the machine's clock, but never a time before the latest change.
+func (e *Engine) Now() time.Time { return e.clock.Now() }
 
 // Write runs fn in a transaction. Writers run one at a time, in order of arrival.
 func (e *Engine) Write(ctx context.Context, fn func(db.Tx) error) error {
@@ -119,7 +125,7 @@ func (e *Engine) writeOnce(ctx context.Context, fn func(db.Tx) error) error {
 	// Statements are short, and a context that can interrupt them costs more than
 	// it saves.
 	ctx = context.WithoutCancel(ctx)
-	t := &tx{conn: c}
+	t := &tx{conn: c, clock: e.clock}
 	committed := false
 	defer func() {
 		if !committed { // after an error or a panic the next writer needs a clean connection
@@ -202,6 +208,9 @@ func (e *Engine) Watermark(ctx context.Context) (time.Time, error) {
 		}
 		return rows.Err()
 	})
+	if err == nil {
+		e.clock.Observe(at)
+	}
 	return at, err
 }
 

@@ -11,9 +11,9 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/sqlite"
 )
 
-func open(t *testing.T, path string) *sqlite.Engine {
+func open(t *testing.T, path string, options ...db.Options) *sqlite.Engine {
 	t.Helper()
-	e, err := sqlite.Open(t.Context(), path)
+	e, err := sqlite.Open(t.Context(), path, append(options, db.Options{})[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestParseURL(t *testing.T) {
 
 func TestOpenWithoutAFolder(t *testing.T) {
 	t.Parallel()
-	if e, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "missing", "test.db")); err == nil {
+	if e, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "missing", "test.db"), db.Options{}); err == nil {
 		t.Error("opened in a folder that does not exist", e.Close())
 	}
 }

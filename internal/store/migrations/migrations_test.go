@@ -1,0 +1,36 @@
+package migrations_test
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"testing"
+
+	"github.com/coursebridge/coursebridge/internal/store/migrations"
+)
+
+func TestEnginesHaveTheSameMigrations(t *testing.T) {
+	t.Parallel()
+	names := map[string][]string{}
+	for _, engine := range []string{"sqlite", "postgres"} {
+		files, err := migrations.For(engine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if names[engine], err = fs.Glob(files, "*.sql"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(names["sqlite"], names["postgres"]) {
+		t.Errorf("the migrations differ: sqlite has %v, postgres has %v", names["sqlite"], names["postgres"])
+	}
+	for i, name := range names["sqlite"] {
+		var number int64
+		if _, err := fmt.Sscanf(name, "%04d_", &number); err != nil || number != int64(i+1) {
+			t.Errorf("migration %s should have the number %04d", name, i+1)
+		}
+	}
+	if int64(len(names["sqlite"])) != migrations.Version {
+		t.Errorf("the newest of %d migrations has the number %d", len(names["sqlite"]), migrations.Version)
+	}
+}
