@@ -35,7 +35,7 @@ var rules = map[string]rule{
 	"internal/cabinet/view":     {nil, "a page draws what was decided before; it fetches nothing"},
 	"internal/cabinet/assets":   {nil, "it is built files"},
 	"internal/cabinet/snippets": {nil, "it is programs that people paste"},
-	"internal/delivery":         {[]string{"internal/domain", "internal/service"}, adapter},
+	"internal/delivery":         {[]string{"internal/batch", "internal/domain", "internal/service"}, adapter},
 
 	"internal/httpapi": {[]string{"internal/domain"}, "it is the JSON that both APIs share, and the one mapping of errors to HTTP"},
 
@@ -43,8 +43,10 @@ var rules = map[string]rule{
 	"internal/secret":  {nil, "it seals bytes, whatever they are"},
 	"internal/domain":  {nil, "the nouns and their rules import nothing of ours"},
 
+	"internal/batch": {nil, "it runs calls together, whatever they do"},
+
 	"internal/store": {[]string{
-		"internal/domain", "internal/store/db", "internal/store/sqlite", "internal/store/postgres",
+		"internal/batch", "internal/domain", "internal/store/db", "internal/store/sqlite", "internal/store/postgres",
 	}, "the SQL knows the nouns, a narrow db and how to open an engine; service is never below it"},
 	"internal/store/db":         {[]string{"internal/domain"}, "it is what store needs of an engine, and holds no SQL of a noun"},
 	"internal/store/sqlite":     {[]string{"internal/domain", "internal/store/db", "internal/store/migrations"}, engine},
