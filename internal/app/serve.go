@@ -194,14 +194,8 @@ func (a *App) mounts(p *parts, sc ServeConfig) ([]server.Mount, error) {
 	reports := service.NewReports(a.store, service.ReportOptions{
 		Time: sc.ReportTimeout, PerCompany: sc.ReportLimit, Total: service.DefaultReportOptions.Total,
 	})
-	public, err := publicapi.New(svc, publicapi.NewReports(reports), publicapi.Options{Limiter: limiter})
-	if err != nil {
-		return nil, err
-	}
-	platform, err := platformapi.New(svc)
-	if err != nil {
-		return nil, err
-	}
+	public := publicapi.New(svc, reports, publicapi.Options{Limiter: limiter})
+	platform := platformapi.New(svc, platformapi.Options{})
 	pages := a.cabinet(p, sc.Webhooks)
 	return []server.Mount{
 		{Prefix: "/api/v1", Handler: public, API: true},
