@@ -194,9 +194,15 @@ func (a *App) mounts(p *parts, sc ServeConfig) ([]server.Mount, error) {
 	reports := service.NewReports(a.store, service.ReportOptions{
 		Time: sc.ReportTimeout, PerCompany: sc.ReportLimit, Total: service.DefaultReportOptions.Total,
 	})
-	public := publicapi.New(svc, reports, publicapi.Options{Limiter: limiter})
-	platform := platformapi.New(svc, platformapi.Options{})
-	pages := a.cabinet(p, reports, sc.Webhooks)
+	public, err := publicapi.New(svc, publicapi.NewReports(reports), publicapi.Options{Limiter: limiter})
+	if err != nil {
+		return nil, err
+	}
+	platform, err := platformapi.New(svc)
+	if err != nil {
+		return nil, err
+	}
+	pages := a.cabinet(p, sc.Webhooks)
 	return []server.Mount{
 		{Prefix: "/api/v1", Handler: public, API: true},
 		{Prefix: "/platform/v1", Handler: platform, API: true},
@@ -206,11 +212,11 @@ func (a *App) mounts(p *parts, sc ServeConfig) ([]server.Mount, error) {
 	}, nil
 }
 
-func (a *App) cabinet(p *parts, reports *service.Reports, wc WebhookConfig) *cabinet.Cabinet {
+func (a *App) cabinet(p *parts, wc WebhookConfig) *cabinet.Cabinet {
 	return cabinet.New(cabinet.Options{
 		SignIn:   service.NewSignIn(a.store, a.box, service.SignInOptions{Now: a.store.Now}),
 		Sessions: p.sessions, Companies: a.companies, Administrators: a.administrators, Tokens: a.tokens,
-		Webhooks: p.webhooks, Audit: service.NewAudit(a.store), Reports: reports,
+		Webhooks: p.webhooks, Audit: service.NewAudit(a.store),
 		PublicURL: func() string { return a.address(p.server.Addr().String()) },
 		Secure:    strings.HasPrefix(a.config.PublicURL, "https://"), AllowHTTP: wc.AllowHTTP, Now: a.store.Now, Log: a.log,
 	})
@@ -278,6 +284,7 @@ func (a *App) start(ctx context.Context, p *parts) (stop func() error, err error
 	wg.Go(func() { p.webhooks.Run(work) })
 	wg.Go(func() { a.every(work, sessionSweep, "sweep sessions", p.sessions.Sweep) })
 	wg.Go(func() { a.every(work, tending, "tend the database", a.store.Engine().AnalyzeGrownTables) })
+	wg.Go(func() { a.every(work, courseStamping, "stamp renamed courses", a.store.StampRenamedCourses) })
 	return func() error {
 		grace, done := context.WithTimeout(context.Background(), stopGrace)
 		defer done()
@@ -292,6 +299,8 @@ func (a *App) start(ctx context.Context, p *parts) (stop func() error, err error
 const (
 	sessionSweep = 10 * time.Minute
 	tending      = 3 * time.Second
+	// courseStamping is how soon another process continues what a rename began.
+	courseStamping = time.Second
 )
 
 // every repeats background work until ctx ends.

@@ -3,22 +3,21 @@ package publicapi
 import (
 	"context"
 
-	v1 "github.com/coursebridge/coursebridge/api/v1"
+	"github.com/coursebridge/coursebridge/internal/publicapi/oas"
 )
 
-// listCourses returns every course that the company can assign.
-func (h *handler) listCourses(ctx context.Context, r *request) (v1.CourseList, error) {
-	courses, err := h.svc.Courses(ctx, callerOf(r))
+// ListCourses gives everything that the company can assign.
+func (h *handler) ListCourses(ctx context.Context) (*oas.CourseListResponse, error) {
+	courses, err := h.svc.Courses(ctx, callerFrom(ctx))
 	if err != nil {
-		return v1.CourseList{}, err
+		return nil, err
 	}
-	items := make([]v1.Course, len(courses))
-	for i := range courses {
-		c := &courses[i]
-		items[i] = v1.Course{ID: c.ID, Name: c.Name, IsAssessment: c.IsAssessment}
-		if c.ExternalID != "" {
-			items[i].ExternalID = &c.ExternalID
+	items := make([]oas.Course, len(courses))
+	for i, c := range courses {
+		items[i] = oas.Course{
+			ID: c.ID, Name: c.Name, IsAssessment: c.IsAssessment,
+			ExternalID: oas.NilString{Value: c.ExternalID, Null: c.ExternalID == ""},
 		}
 	}
-	return v1.CourseList{Items: items}, nil
+	return &oas.CourseListResponse{Data: oas.CourseList{Items: items}}, nil
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/publicapi"
-	"github.com/coursebridge/coursebridge/internal/service"
+	"github.com/coursebridge/coursebridge/internal/publicapi/oas"
 )
 
 var now = time.Date(2026, 11, 14, 9, 30, 0, 0, time.UTC)
@@ -128,21 +128,25 @@ func (f *fake) Revoke(ctx context.Context, c domain.Caller, id int64) error {
 
 func (f *fake) Now() time.Time { return now }
 
-// fakeReports writes an empty report of assignments, and is too busy for one of employees.
-type fakeReports struct{}
+// noReports stands where reports would be written.
+type noReports struct{ oas.RawHandler }
 
-func (fakeReports) Assignments(ctx context.Context, _ domain.Caller, _ domain.AssignmentFilter, _ service.ReportForm, begin service.BeginReport) error {
-	_, err := io.WriteString(begin(ctx, "assignments.csv", "text/csv"), "id\r\n")
+func (noReports) ReportAssignmentsCsv(_ context.Context, _ oas.ReportAssignmentsCsvParams, w http.ResponseWriter) error {
+	_, err := io.WriteString(w, "id\r\n")
 	return err
 }
 
-func (fakeReports) Employees(context.Context, domain.Caller, domain.EmployeeFilter, service.ReportForm, service.BeginReport) error {
+func (noReports) ReportEmployeesCsv(context.Context, oas.ReportEmployeesCsvParams, http.ResponseWriter) error {
 	return domain.Errorf(domain.CodeTooManyReports, "Too many.")
 }
 
 func newAPI(t testing.TB, f *fake, opts publicapi.Options) http.Handler {
 	t.Helper()
-	return publicapi.New(f, fakeReports{}, opts)
+	h, err := publicapi.New(f, noReports{}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
 }
 
 // ask sends a request and gives the answer. The token is "all" unless the test

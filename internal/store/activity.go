@@ -14,28 +14,27 @@ import (
 func (s *Store) RecordActivities(ctx context.Context, items []domain.ActivityItem) ([]domain.ActivityResult, error) {
 	var out []domain.ActivityResult
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
-		run, err := s.loadActivities(ctx, tx, items)
+		report, err := s.loadActivities(ctx, tx, items)
 		if err != nil {
 			return err
 		}
-		out = run.apply(items, tx.Now())
-		if len(run.accepted) == 0 {
+		out = report.apply(items, tx.Now())
+		if len(report.accepted) == 0 {
 			return nil
 		}
-		events := run.events(tx.Now())
-		if len(events) > 0 {
+		if len(report.events) > 0 {
 			b := &db.Batch{}
-			box.prepare(b, tx, len(events), run.companies()...)
+			box.prepare(b, tx, len(report.events), report.companies()...)
 			if err := tx.Send(ctx, b); err != nil {
 				return err
 			}
 		}
 		last := &db.Batch{}
-		s.insertActivities(last, run.accepted, tx.Now())
-		s.updateProgress(last, run.changed(), tx.Now())
-		s.insertAttempts(last, run.attempts)
-		s.insertMoves(last, run.moves, tx.Now())
-		box.events(last, tx.Now(), events...)
+		s.insertActivities(last, report.accepted, tx.Now())
+		s.updateProgress(last, report.changed(), tx.Now())
+		s.insertAttempts(last, report.attempts)
+		s.insertMoves(last, report.moves, tx.Now())
+		box.events(last, tx.Now(), report.events...)
 		tx.SendAndCommit(last)
 		return nil
 	})
@@ -50,6 +49,7 @@ type activityReport struct {
 	accepted    []domain.Activity
 	attempts    []attemptRow
 	moves       []statusMove
+	events      []domain.Event
 }
 
 type trackedAssignment struct {
@@ -64,10 +64,11 @@ type statusMove struct {
 	cause    string
 }
 
-// loadActivities locks the assignments first and then looks which activities are
-// known: whoever waited for the lock sees what was recorded meanwhile.
+// loadActivities locks the assignments first. What it reads then, in statements
+// of their own, includes what was committed while it waited for the locks: the
+// assignments, their employees' addresses and the activities recorded before.
 func (s *Store) loadActivities(ctx context.Context, tx db.Tx, items []domain.ActivityItem) (*activityReport, error) {
-	run := &activityReport{assignments: map[int64]*trackedAssignment{}, recorded: map[string]bool{}}
+	report := &activityReport{assignments: map[int64]*trackedAssignment{}, recorded: map[string]bool{}}
 	var ids []int64
 	var keys []string
 	for _, it := range items {
@@ -77,22 +78,25 @@ func (s *Store) loadActivities(ctx context.Context, tx db.Tx, items []domain.Act
 	}
 	assignments, args := s.db.ValuesTable(1, db.Ints("id", unique(ids)))
 	b := &db.Batch{}
+	if suffix := s.db.ForUpdate("a"); suffix != "" {
+		b.Query(ignoreRow, `SELECT a.id FROM assignments a WHERE a.id IN (SELECT k.id FROM `+assignments+` k) ORDER BY a.id`+suffix, args...)
+	}
 	b.Query(func(r db.Rows) error {
 		a := &trackedAssignment{}
 		err := scanAssignment(r, &a.Assignment)
 		a.before = a.Status
-		run.assignments[a.ID] = a
-		run.order = append(run.order, a.ID)
+		report.assignments[a.ID] = a
+		report.order = append(report.order, a.ID)
 		return err
-	}, `SELECT `+assignmentColumns+assignmentFrom+` WHERE a.id IN (SELECT k.id FROM `+assignments+` k) ORDER BY a.id`+s.db.ForUpdate("a"), args...)
+	}, `SELECT `+assignmentColumns+assignmentFrom+` WHERE a.id IN (SELECT k.id FROM `+assignments+` k) ORDER BY a.id`, args...)
 	activities, args := s.db.ValuesTable(1, db.Texts("id", unique(keys)))
 	b.Query(func(r db.Rows) error {
 		var id string
 		err := r.Scan(&id)
-		run.recorded[id] = true
+		report.recorded[id] = true
 		return err
 	}, `SELECT x.id FROM activities x WHERE x.id IN (SELECT k.id FROM `+activities+` k)`, args...)
-	return run, tx.Send(ctx, b)
+	return report, tx.Send(ctx, b)
 }
 
 func (r *activityReport) apply(items []domain.ActivityItem, now time.Time) []domain.ActivityResult {
@@ -125,17 +129,23 @@ func (r *activityReport) applyOne(a *trackedAssignment, act domain.Activity, now
 		act.OccurredAt = now
 	}
 	r.accepted = append(r.accepted, act)
-	from, begun := a.Status, a.Attempts
+	before := a.Assignment
 	if !a.Apply(a.Rule, act) {
 		return
 	}
 	a.changed = true
-	if a.Attempts > begun { // told or implied
+	if before.OverdueAt == nil && before.Overdue(now) { // no sweep has come by since the deadline
+		r.events = append(r.events, domain.AssignmentEvent(domain.EventAssignmentOverdue, before, now))
+		a.OverdueAt = &now
+	}
+	from := before.Status
+	if a.Attempts > before.Attempts { // reported or implied
 		r.moves = append(r.moves, statusMove{a: a.Assignment, from: from, to: domain.StatusStarted, cause: string(act.Type)})
 		from = domain.StatusStarted
 	}
 	if from != a.Status {
 		r.moves = append(r.moves, statusMove{a: a.Assignment, from: from, to: a.Status, cause: string(act.Type)})
+		r.addEvent(a.Assignment, now)
 	}
 	r.attempts = upsertAttempt(r.attempts, a.Assignment)
 }
@@ -181,23 +191,20 @@ func (r *activityReport) changed() []domain.Assignment {
 	return out
 }
 
-func (r *activityReport) events(now time.Time) []domain.Event {
-	var out []domain.Event
-	for _, m := range r.moves {
-		switch m.to {
-		case domain.StatusCompleted:
-			out = append(out, domain.AssignmentEvent(domain.EventAssignmentCompleted, m.a, now))
-		case domain.StatusFailed:
-			out = append(out, domain.AssignmentEvent(domain.EventAssignmentFailed, m.a, now))
-		}
+// addEvent adds the event of an assignment's new status, if it has one.
+func (r *activityReport) addEvent(a domain.Assignment, now time.Time) {
+	switch a.Status {
+	case domain.StatusCompleted:
+		r.events = append(r.events, domain.AssignmentEvent(domain.EventAssignmentCompleted, a, now))
+	case domain.StatusFailed:
+		r.events = append(r.events, domain.AssignmentEvent(domain.EventAssignmentFailed, a, now))
 	}
-	return out
 }
 
 func (r *activityReport) companies() []int64 {
 	var out []int64
-	for _, m := range r.moves {
-		out = append(out, m.a.CompanyID)
+	for _, e := range r.events {
+		out = append(out, e.CompanyID)
 	}
 	return unique(out)
 }

@@ -87,8 +87,9 @@ func unique[T ~string | ~int64](in []T) []T {
 	return slices.Compact(in)
 }
 
-// load queues what the decisions need. The employees are locked, in the order of
-// their ids, so that nobody is offboarded between the decision and the commit.
+// load queues what the decisions need. It locks employees and courses, each in
+// the order of their ids: nobody is offboarded and no course is renamed between
+// the decision and the commit.
 func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 	b.Query(func(r db.Rows) error { return r.Scan(&p.defaultDays) }, `SELECT default_deadline_days FROM companies WHERE id = $1`, company)
 	employees, employeeArgs := d.ValuesTable(2, db.Texts("external_id", p.employeeKeys))
@@ -116,7 +117,8 @@ func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 		p.courses[c.ID] = c
 		return err
 	}, `SELECT `+courseColumns+`, g.company_id IS NOT NULL FROM courses c
-		LEFT JOIN course_grants g ON g.company_id = $1 AND g.course_id = c.id WHERE c.id IN (SELECT k.id FROM `+courses+` k)`, append([]any{company}, courseArgs...)...)
+		LEFT JOIN course_grants g ON g.company_id = $1 AND g.course_id = c.id WHERE c.id IN (SELECT k.id FROM `+courses+` k)
+		ORDER BY c.id`+d.ForShare("c"), append([]any{company}, courseArgs...)...)
 	externals, externalArgs := d.ValuesTable(2, db.Texts("external_id", p.externalKeys))
 	b.Query(func(r db.Rows) error {
 		var a domain.Assignment

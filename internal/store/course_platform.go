@@ -9,11 +9,15 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// PutCourse makes or updates a course of the platform by its external id.
+// PutCourse creates or updates a course of the platform by its external id. A new
+// name is valid at once; the first assignments are stamped before PutCourse
+// returns, and StampRenamedCourses stamps the others.
 func (s *Store) PutCourse(ctx context.Context, course domain.Course) (id int64, status string, err error) {
+	renamed := false
 	err = s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		var old domain.Course
 		found := false
+		renamed = false
 		b := &db.Batch{}
 		b.Query(func(r db.Rows) error { found = true; return scanCourse(r, &old) },
 			`SELECT `+courseColumns+` FROM courses c WHERE c.owner_company_id = 0 AND c.external_id = $1`+s.db.ForUpdate("c"), course.ExternalID)
@@ -43,23 +47,23 @@ func (s *Store) PutCourse(ctx context.Context, course domain.Course) (id int64, 
 		if old.Name == course.Name && old.Rule() == course.Rule() && slices.Equal(old.Modules, course.Modules) {
 			return nil
 		}
-		status = "updated"
+		status, renamed = "updated", old.Name != course.Name
 		return s.updateCourse(ctx, tx, old, course)
 	})
+	if err == nil && renamed {
+		s.beginStamping(ctx)
+	}
 	return id, status, err
 }
 
-// updateCourse also stamps the assignments of a renamed course: they carry its
-// name. They are looked for company by company, as their index is; a company that
-// has lost its grant has kept its assignments.
+// updateCourse changes a course that the transaction has locked.
 func (s *Store) updateCourse(ctx context.Context, tx db.Tx, old, course domain.Course) error {
 	b := &db.Batch{}
 	b.Exec(`UPDATE courses SET name = $2, is_assessment = $3, pass_mark = $4, allowed_attempts = $5, updated_at = $6 WHERE id = $1`,
 		old.ID, course.Name, course.IsAssessment, int64(course.PassMark), course.AllowedAttempts, tx.Now())
 	s.setModules(b, old.ID, course.Modules)
 	if old.Name != course.Name {
-		b.Exec(`UPDATE assignments SET updated_at = $2 WHERE course_id = $1 AND revoked_at IS NULL
-			AND company_id IN (SELECT id FROM companies)`, old.ID, tx.Now())
+		queueRename(b, old.ID, tx.Now())
 	}
 	s.coursesChanged(b)
 	return tx.Send(ctx, b)

@@ -48,6 +48,9 @@ func (s *Store) DeleteEmployee(ctx context.Context, c domain.Caller, externalID 
 }
 
 func (s *Store) erase(ctx context.Context, tx db.Tx, box *outbox, c domain.Caller, gone []domain.Employee) error {
+	if err := s.lockForErasure(ctx, tx, gone); err != nil {
+		return err
+	}
 	b := &db.Batch{}
 	var events []domain.Event
 	for _, e := range gone {
@@ -78,14 +81,29 @@ type anonymousResult struct {
 	endedAt          time.Time
 }
 
+// lockForErasure locks the accounts and all assignments of the employees, revoked
+// ones too: an event that is being written for one of them is committed before
+// the events are emptied, or not at all.
+func (s *Store) lockForErasure(ctx context.Context, tx db.Tx, gone []domain.Employee) error {
+	emails := make([]string, len(gone))
+	for i, e := range gone {
+		emails[i] = e.Email
+	}
+	b := &db.Batch{}
+	lockAccounts(b, tx.Now(), emails...)
+	if suffix := s.db.ForUpdate("a"); suffix != "" {
+		rows, args := s.db.ValuesTable(2, db.Columns(gone, db.IntColumn("id", func(e *domain.Employee) int64 { return e.ID }))...)
+		b.Query(ignoreRow, `SELECT a.id FROM assignments a WHERE a.company_id = $1 AND a.employee_id IN (SELECT k.id FROM `+rows+` k)
+			ORDER BY a.id`+suffix, append([]any{gone[0].CompanyID}, args...)...)
+	}
+	tx.Restamp(b)
+	return tx.Send(ctx, b)
+}
+
 // anonymise keeps what ended attempts say about a course, without the person.
-// The assignments are locked first: what was about to be told of them is told
-// before the events are emptied, or not at all.
 func (s *Store) anonymise(ctx context.Context, tx db.Tx, e domain.Employee) error {
 	var results []anonymousResult
 	b := &db.Batch{}
-	b.Query(func(db.Rows) error { return nil }, `SELECT a.id FROM assignments a
-		WHERE a.company_id = $1 AND a.employee_id = $2 ORDER BY a.id`+s.db.ForUpdate("a"), e.CompanyID, e.ID)
 	b.Query(func(r db.Rows) error {
 		var a anonymousResult
 		err := r.Scan(&a.course, &a.score, &a.attempts, &a.passed, &a.endedAt)
@@ -116,7 +134,7 @@ func (s *Store) scrubEvents(b *db.Batch, tx db.Tx, e domain.Employee) {
 		all    = `(SELECT id FROM events WHERE company_id = $1 AND employee_id = $2)`
 		theirs = `(SELECT id FROM events WHERE company_id = $1 AND employee_id = $2 AND kind <> 'employee.removed')`
 	)
-	b.Query(func(db.Rows) error { return nil }, `SELECT d.id FROM deliveries d
+	b.Query(ignoreRow, `SELECT d.id FROM deliveries d
 		WHERE d.company_id = $1 AND d.event_id IN `+all+` ORDER BY d.id`+s.db.ForUpdate("d"), e.CompanyID, e.ID)
 	b.Exec(`UPDATE delivery_attempts SET response_headers = '[]', response_body = $3, error = ''
 		WHERE company_id = $1 AND delivery_id IN

@@ -38,11 +38,16 @@ func (s *Store) patchFormer(ctx context.Context, tx db.Tx, box *outbox, c domain
 	if err := s.checkEmailFree(ctx, tx, *after); err != nil {
 		return err
 	}
+	b := &db.Batch{}
+	lockAccounts(b, tx.Now(), before.Email, after.Email)
+	if err := tx.Send(ctx, b); err != nil {
+		return err
+	}
 	if err := s.bringBack(ctx, tx, box, c, after, "employee.brought_back"); err != nil {
 		return err
 	}
 	if domain.FoldEmail(before.Email) != domain.FoldEmail(after.Email) {
-		b := &db.Batch{}
+		b = &db.Batch{}
 		deleteOrphanAccount(b, before.Email)
 		if err := tx.Send(ctx, b); err != nil {
 			return err
@@ -64,6 +69,9 @@ func (s *Store) loadForPatch(ctx context.Context, tx db.Tx, box *outbox, c domai
 		found.former = &domain.Employee{}
 		return scanEmployee(r, found.former)
 	}, formerByExternalID+` LIMIT 1`+s.db.ForUpdate("e"), c.Company.ID, externalID)
+	if p.Email != nil || p.Active != nil && !*p.Active {
+		s.lockAssignments(b, c.Company.ID, externalID)
+	}
 	events := 0
 	if p.Active != nil {
 		events = 1
@@ -113,7 +121,7 @@ func (s *Store) updateEmployee(ctx context.Context, tx db.Tx, box *outbox, c dom
 	}
 	b := &db.Batch{}
 	if moved {
-		b.Exec(`INSERT INTO accounts (email_folded, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`, domain.FoldEmail(after.Email), tx.Now())
+		lockAccounts(b, tx.Now(), before.Email, after.Email)
 	}
 	b.One(errStale, `UPDATE employees SET name = $3, email = $4, email_folded = $5, tags = $6, updated_at = $7
 		WHERE company_id = $1 AND id = $2 AND left_at IS NULL`,

@@ -8,9 +8,9 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// MarkOverdue stamps up to limit assignments whose deadline has passed
-// uncompleted and tells of them. Several replicas may try at once: each passes
-// over the rows that another holds.
+// MarkOverdue marks up to limit assignments whose deadline has passed before they
+// were completed, writes their events and returns how many there were. Several
+// replicas may call it at once: each passes over the rows that another holds.
 func (s *Store) MarkOverdue(ctx context.Context, limit int) (int, error) {
 	due, err := s.hasDue(ctx)
 	if err != nil || !due {
@@ -22,20 +22,21 @@ func (s *Store) MarkOverdue(ctx context.Context, limit int) (int, error) {
 		if err := tx.Send(ctx, nil); err != nil {
 			return err
 		}
-		var list []domain.Assignment
+		var due []domain.Assignment // keys only
 		b := &db.Batch{}
 		b.Query(func(r db.Rows) error {
 			var a domain.Assignment
-			err := scanAssignment(r, &a)
-			list = append(list, a)
+			err := r.Scan(&a.CompanyID, &a.ID)
+			due = append(due, a)
 			return err
-		}, `SELECT `+assignmentColumns+assignmentFrom+` WHERE a.overdue_at IS NULL AND a.revoked_at IS NULL
+		}, `SELECT a.company_id, a.id FROM assignments a WHERE a.overdue_at IS NULL AND a.revoked_at IS NULL
 			AND a.status <> 'completed' AND a.deadline <= $1 ORDER BY a.deadline LIMIT `+strconv.Itoa(limit)+s.db.ForUpdate("a")+s.db.SkipLocked(), tx.Now())
-		if err := tx.Send(ctx, b); err != nil || len(list) == 0 {
+		tx.Restamp(b)
+		if err := tx.Send(ctx, b); err != nil || len(due) == 0 {
 			return err
 		}
-		marked = len(list)
-		return s.markAll(ctx, tx, box, list)
+		marked = len(due)
+		return s.markOverdue(ctx, tx, box, due)
 	})
 	return marked, err
 }
@@ -49,19 +50,29 @@ func (s *Store) hasDue(ctx context.Context) (bool, error) {
 	return due, s.read(ctx, b)
 }
 
-func (s *Store) markAll(ctx context.Context, tx db.Tx, box *outbox, list []domain.Assignment) error {
+// markOverdue marks assignments that the transaction has locked. They are read
+// here, in a statement after the locks: see locks.go.
+func (s *Store) markOverdue(ctx context.Context, tx db.Tx, box *outbox, due []domain.Assignment) error {
 	now := tx.Now()
-	companies, events := make([]int64, len(list)), make([]domain.Event, len(list))
-	for i := range list {
-		companies[i] = list[i].CompanyID
-		events[i] = domain.AssignmentEvent(domain.EventAssignmentOverdue, list[i], now)
+	companies := make([]int64, len(due))
+	for i := range due {
+		companies[i] = due[i].CompanyID
 	}
+	var events []domain.Event
+	rows, args := s.db.ValuesTable(1, assignmentKeys(due)...)
 	b := &db.Batch{}
-	box.prepare(b, tx, len(events), unique(companies)...)
+	b.Query(func(r db.Rows) error {
+		var a domain.Assignment
+		err := scanAssignment(r, &a)
+		events = append(events, domain.AssignmentEvent(domain.EventAssignmentOverdue, a, now))
+		return err
+	}, `SELECT `+assignmentColumns+assignmentFrom+` WHERE (a.company_id, a.id) IN (SELECT k.company_id, k.id FROM `+rows+` k)
+		ORDER BY a.deadline, a.id`, args...)
+	box.prepare(b, tx, len(due), unique(companies)...)
 	if err := tx.Send(ctx, b); err != nil {
 		return err
 	}
-	rows, args := s.db.ValuesTable(2, assignmentKeys(list)...)
+	rows, args = s.db.ValuesTable(2, assignmentKeys(due)...)
 	last := &db.Batch{}
 	last.Exec(`UPDATE assignments SET overdue_at = $1, updated_at = $1 FROM `+rows+` r
 		WHERE assignments.company_id = r.company_id AND assignments.id = r.id`, append([]any{now}, args...)...)

@@ -22,10 +22,11 @@ func (s *Store) updateProgress(b *db.Batch, changed []domain.Assignment, now tim
 		db.OptionalTimeColumn("attempt_at", func(a *domain.Assignment) *time.Time { return a.AttemptAt }),
 		db.OptionalTimeColumn("ended_at", func(a *domain.Assignment) *time.Time { return a.EndedAt }),
 		db.OptionalTimeColumn("completed_at", func(a *domain.Assignment) *time.Time { return a.CompletedAt }),
-		db.OptionalTimeColumn("active_at", func(a *domain.Assignment) *time.Time { return a.LastActivityAt }))...)...)
+		db.OptionalTimeColumn("active_at", func(a *domain.Assignment) *time.Time { return a.LastActivityAt }),
+		db.OptionalTimeColumn("overdue_at", func(a *domain.Assignment) *time.Time { return a.OverdueAt }))...)...)
 	b.Exec(`UPDATE assignments SET status = r.status, percent = r.percent, score = r.score, attempts = r.attempts,
 			granted_attempts = r.granted, started_at = r.started_at, attempt_at = r.attempt_at, ended_at = r.ended_at,
-			completed_at = r.completed_at, last_activity_at = r.active_at, updated_at = $1
+			completed_at = r.completed_at, last_activity_at = r.active_at, overdue_at = r.overdue_at, updated_at = $1
 		FROM `+rows+` r WHERE assignments.company_id = r.company_id AND assignments.id = r.id`, append([]any{now}, args...)...)
 }
 

@@ -38,10 +38,11 @@ func TestOverdue(t *testing.T) {
 		deadline := s.Now().Add(40 * time.Millisecond)
 		soon := f.assignWithDeadline("soon", "E1", exam, deadline)
 		later := f.assignWithDeadline("later", "E1", exam, before(s, -time.Hour))
-		done, revoked := f.assignWithDeadline("done", "E1", exam, deadline), f.assignWithDeadline("revoked", "E1", exam, deadline)
+		done, revoked := f.assign("done", "E1", exam), f.assignWithDeadline("revoked", "E1", exam, deadline)
 		f.assignWithDeadline("leaves", "leaves", exam, deadline)
 		theirs := other.assignWithDeadline("theirs", "E1", other.addAssessment(), past)
 		f.report(ended("1", done.ID, s.Now(), 90_00))
+		change(t, s, `UPDATE assignments SET deadline = $1 WHERE id = $2`, deadline, done.ID)
 		if err := s.Revoke(t.Context(), f.c, revoked.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -111,5 +112,29 @@ func TestManySweepers(t *testing.T) {
 		equal(t, "events", number(t, s, `SELECT count(*) FROM events WHERE kind = 'assignment.overdue'`), 120)
 		equal(t, "of as many assignments", number(t, s, `SELECT count(DISTINCT assignment_id) FROM events WHERE kind = 'assignment.overdue'`), 120)
 		equal(t, "deliveries", number(t, s, `SELECT count(*) FROM deliveries`), 120)
+	})
+}
+
+// Completion can be faster than the sweep: the assignment was overdue all the same.
+func TestOverdueIsSentBeforeCompleted(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newTestCompany(t, s)
+		f.provisionAll("E1")
+		exam := f.addAssessment()
+		a := f.assignWithDeadline("late", "E1", exam, before(s, time.Minute))
+		onTime := f.assignWithDeadline("on time", "E1", exam, before(s, -time.Hour))
+		events := len(f.events())
+		f.report(started("1", a.ID, s.Now()), ended("2", a.ID, s.Now(), 90_00), ended("3", onTime.ID, s.Now(), 90_00))
+		equal(t, "events", f.events()[events:],
+			[]string{"assignment.overdue late", "assignment.completed late", "assignment.completed on time"})
+		equal(t, "swept afterwards", f.sweep(10), 0)
+		body := eventBodies(t, s, "assignment.overdue")
+		equal(t, "the overdue event shows the assignment before its completion",
+			len(mentions(body, `"status":"assigned","statusCategory":"overdue","isOverdue":true`)), 1)
+		got := f.assignment(a.ID)
+		if got.OverdueAt == nil || got.Status != domain.StatusCompleted || got.Overdue(s.Now()) {
+			t.Errorf("the assignment: %+v", got)
+		}
 	})
 }

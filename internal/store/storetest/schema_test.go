@@ -9,9 +9,9 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// tablesWithoutCompany lists the first column of each unique key of a table. An SQLite rowid is
+// firstKeyColumnSQL lists the first column of each unique key of a table. An SQLite rowid is
 // no key in this sense: it is how the file finds the row.
-var tablesWithoutCompany = map[string]string{
+var firstKeyColumnSQL = map[string]string{
 	"sqlite": `SELECT (SELECT i.name FROM pragma_index_info(l.name) i WHERE i.seqno = 0)
 		FROM pragma_index_list($1) l WHERE l."unique" = 1`,
 	"postgres": `SELECT a.attname::text FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
@@ -29,7 +29,7 @@ func TestCompanyLeadsEveryKey(t *testing.T) {
 				continue
 			}
 			checked++
-			keys := texts(t, s, tablesWithoutCompany[s.Engine().Name()], table)
+			keys := texts(t, s, firstKeyColumnSQL[s.Engine().Name()], table)
 			if len(keys) == 0 {
 				t.Errorf("%s has no unique key that company_id leads", table)
 			}
@@ -45,8 +45,8 @@ func TestCompanyLeadsEveryKey(t *testing.T) {
 	})
 }
 
-// indexes lists those that were made by name.
-var indexes = map[string]string{
+// indexNamesSQL lists those that were made by name.
+var indexNamesSQL = map[string]string{
 	"sqlite": `SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name`,
 	"postgres": `SELECT c.relname::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE n.nspname = 'public' AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = c.oid) ORDER BY c.relname::text COLLATE "C"`,
@@ -59,7 +59,7 @@ type schema struct {
 
 func schemaOf(t *testing.T, s *store.Store) schema {
 	t.Helper()
-	out := schema{Columns: map[string][]string{}, Indexes: texts(t, s, indexes[s.Engine().Name()])}
+	out := schema{Columns: map[string][]string{}, Indexes: texts(t, s, indexNamesSQL[s.Engine().Name()])}
 	for _, table := range tables(t, s) {
 		names, _ := columns(t, s, table)
 		slices.Sort(names)

@@ -1,0 +1,58 @@
+package publicapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/ogen-go/ogen/ogenerrors"
+	"github.com/ogen-go/ogen/openapi"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
+	"github.com/coursebridge/coursebridge/internal/publicapi/oas"
+)
+
+// NewError turns what the checks and the operations give into the error answer.
+func (h *handler) NewError(ctx context.Context, err error) *oas.FailureStatusCodeWithHeaders {
+	info := httpapi.InfoFrom(ctx)
+	var security *ogenerrors.SecurityError
+	if errors.As(err, &security) {
+		info.Route = routes[security.OperationName()]
+		if errors.Is(err, ogenerrors.ErrSecurityRequirementIsNotSatisfied) {
+			err = domain.ErrUnauthorized // there was no token at all
+		}
+	}
+	if info.TokenID == 0 {
+		h.uncounted(info.ResponseHeader)
+	}
+	f := httpapi.Describe(info, err)
+	out := &oas.FailureStatusCodeWithHeaders{
+		StatusCode: f.Status,
+		Response:   oas.Error{Message: f.Message, Code: oas.ErrorCode(f.Code)},
+	}
+	for _, field := range f.Fields {
+		out.Response.Fields = append(out.Response.Fields, oas.FieldError(field))
+	}
+	if f.RetryAfter > 0 {
+		out.RetryAfter = oas.NewOptInt(f.RetryAfter)
+	}
+	if f.Status == http.StatusUnauthorized {
+		out.WWWAuthenticate = oas.NewOptString(httpapi.Challenge)
+	}
+	return out
+}
+
+// undecodable answers when the generated code could not take a parameter: one in
+// the path is an empty segment, one in the query was given more than once.
+func undecodable(_ context.Context, w http.ResponseWriter, r *http.Request, err error) {
+	var param *ogenerrors.DecodeParamError
+	if errors.As(err, &param) {
+		if param.In == openapi.LocationPath {
+			err = httpapi.ErrNoPath
+		} else {
+			err = domain.Invalid(domain.FieldError{Field: param.Name, Message: "must be given only once"})
+		}
+	}
+	httpapi.WriteError(w, r, err)
+}

@@ -1,0 +1,82 @@
+package store
+
+import (
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// The order of locks. A transaction that locks rows of several tables takes them
+// in this order, and the rows of one table in ascending id (accounts by address,
+// throttles by key). Two transactions then wait for each other instead of
+// deadlocking. SQLite has one writer and needs no locks.
+//
+//	companies
+//	employees
+//	accounts
+//	courses
+//	course_renames
+//	assignments
+//	administrators
+//	company_administrators
+//	sign_in_throttles
+//	endpoints
+//	deliveries
+//	events
+//	cache_versions, the last: every change of a token waits for this row
+//
+// A transaction that writes events locks the record they are about in its first
+// batch, or calls Restamp in the batch that locks it. So the stamps of one record
+// never fall: see db.Tx.
+//
+// Rows that are only inserted need no place in the order, unless another
+// transaction may insert the same key: then they are inserted in the order of
+// the keys. What is left (two requests that provision each other's identifiers
+// and addresses) is a deadlock that the engine resolves by running one again.
+//
+// What one row is read for while another is written, and what makes it safe:
+//
+//   - employee → assignment, and its event: Assign locks the employee FOR SHARE,
+//     so nobody leaves or changes the address between the decision and the commit.
+//   - employee → event of an activity or of a deadline: a change of an employee's
+//     address or identifier locks all live assignments of the employee. So does
+//     the activity, and it reads the employee in a later statement, which sees
+//     every change that the lock has waited for.
+//   - course → assignment: Assign locks the course FOR SHARE, and a rename locks
+//     it FOR UPDATE. The rename is stamped onto assignments by later transactions
+//     (StampRenamedCourses), which see every assignment made before it.
+//   - course → status of an activity: a changed pass mark applies to activities
+//     that are recorded after it; one that is being recorded meanwhile came before.
+//   - company → default deadline: a change applies to assignments made after it;
+//     one that is being made meanwhile came before.
+//   - endpoint → delivery: see outbox.prepare.
+//   - token → request: see the version of tokens in bumpTokens.
+
+// lockAssignments queues the locking of the live assignments of an employee, in
+// the order of locks. An UPDATE alone would lock them in any order.
+func (s *Store) lockAssignments(b *db.Batch, company int64, employeeExternalID string) {
+	suffix := s.db.ForUpdate("a")
+	if suffix == "" {
+		return
+	}
+	b.Query(ignoreRow, `SELECT a.id FROM assignments a WHERE a.company_id = $1 AND a.revoked_at IS NULL AND a.employee_id =
+		(SELECT e.id FROM employees e WHERE e.company_id = $1 AND e.external_id = $2 AND e.left_at IS NULL)
+		ORDER BY a.id`+suffix, company, employeeExternalID)
+}
+
+func ignoreRow(db.Rows) error { return nil }
+
+// lockAccounts queues the creation of the accounts that do not exist yet, and
+// locks them all in the order of their addresses: someone else may be moving to
+// the address that this transaction moves away from.
+func lockAccounts(b *db.Batch, now time.Time, emails ...string) {
+	folded := make([]string, len(emails))
+	for i, email := range emails {
+		folded[i] = domain.FoldEmail(email)
+	}
+	for _, email := range unique(folded) {
+		b.Exec(`INSERT INTO accounts (email_folded, created_at) VALUES ($1, $2)
+			ON CONFLICT (email_folded) DO UPDATE SET created_at = accounts.created_at`, email, now)
+	}
+}
