@@ -41,9 +41,8 @@ func Each(t *testing.T, o Options, fn func(t *testing.T, p *Program)) {
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
 		o := o
-		if o.Database = storetest.Postgres(t); o.Database != "" {
-			fn(t, Start(t, o))
-		}
+		o.Database = storetest.Postgres(t)
+		fn(t, Start(t, o))
 	})
 }
 

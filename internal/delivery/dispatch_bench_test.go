@@ -19,9 +19,7 @@ func eachEngine(b *testing.B, fn func(b *testing.B, s *store.Store)) {
 	b.Helper()
 	b.Run("sqlite", func(b *testing.B) { fn(b, storetest.Open(b, storetest.SQLite(b))) })
 	b.Run("postgres", func(b *testing.B) {
-		if address := storetest.Postgres(b); address != "" {
-			fn(b, storetest.Open(b, address))
-		}
+		fn(b, storetest.Open(b, storetest.Postgres(b)))
 	})
 }
 

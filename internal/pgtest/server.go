@@ -15,18 +15,18 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Every database made here is called prefix + owner (8 hex digits) + "_" + number.
+// prefix begins the name of every database made here: prefix + owner (8 hex digits) + "_" + number.
 const prefix = "cb_test_"
 
-// lockSpace keeps our advisory locks apart from those of the code under test.
+// lockSpace separates our advisory locks from those of the code under test.
 const lockSpace = 0x6362
 
-// patience is for a server that several test processes share.
-const patience = 60 * time.Second
+// timeout is generous because several test processes share the server.
+const timeout = 60 * time.Second
 
-// server is this process's hold on the shared server. One connection makes and
-// drops all databases; while it is open it holds the advisory lock of owner,
-// which tells other processes that this one's databases are in use.
+// server is the shared server as this process uses it. One connection creates and
+// drops all databases. While it is open it holds the advisory lock of owner, by
+// which other processes know that this one's databases are in use.
 type server struct {
 	address *url.URL
 	owner   uint32
@@ -56,18 +56,18 @@ func open(address string) (*server, error) {
 	return s, s.do(s.sweep)
 }
 
-// url is the address of one database.
+// url returns the address of one database.
 func (s *server) url(name string) string {
 	u := *s.address
 	u.Path = "/" + name
 	return u.String()
 }
 
-// do runs one piece of work on the connection, which is made anew if it broke.
+// do runs work on the connection, which it opens again if it broke.
 func (s *server) do(work func(ctx context.Context, conn *pgx.Conn) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	if s.conn == nil || s.conn.IsClosed() {
 		conn, err := pgx.Connect(ctx, s.address.String())
@@ -104,7 +104,7 @@ func (s *server) drop(name string) error {
 	return nil
 }
 
-// template gives the name of the database that prepare has filled for key.
+// template returns the name of the database that prepare has filled for key.
 func (s *server) template(key string, prepare func(url string) error) (string, error) {
 	s.mu.Lock()
 	t := s.templates[key]
@@ -126,7 +126,8 @@ func (s *server) template(key string, prepare func(url string) error) (string, e
 	return t.name, t.err
 }
 
-// seal shuts a template off: PostgreSQL copies no database that is connected to.
+// seal closes a template to connections: PostgreSQL does not copy a database that
+// someone is connected to.
 func (s *server) seal(name string) error {
 	err := s.do(func(ctx context.Context, conn *pgx.Conn) error {
 		if _, err := conn.Exec(ctx, "ALTER DATABASE "+quote(name)+" ALLOW_CONNECTIONS false"); err != nil {
@@ -141,8 +142,8 @@ func (s *server) seal(name string) error {
 	return nil
 }
 
-// sweep drops what processes have left behind that are gone: all templates, as
-// nothing tells a test process that it ends, and the databases of tests that
+// sweep drops the databases that ended processes have left behind: templates,
+// because no process knows when its last test ends, and databases of tests that
 // were killed.
 func (s *server) sweep(ctx context.Context, conn *pgx.Conn) error {
 	rows, err := conn.Query(ctx, "SELECT datname FROM pg_database WHERE starts_with(datname, $1)", prefix)

@@ -18,9 +18,8 @@ func onTwoReplicas(t *testing.T, fn func(f, elsewhere fixture)) {
 	for engine, open := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			if address := open(t); address != "" {
-				fn(newFixture(t, storetest.Open(t, address)), newFixture(t, storetest.Open(t, address)))
-			}
+			address := open(t)
+			fn(newFixture(t, storetest.Open(t, address)), newFixture(t, storetest.Open(t, address)))
 		})
 	}
 }

@@ -59,14 +59,9 @@ func sqliteDatabase(t *testing.T) string {
 	return "sqlite://" + filepath.Join(t.TempDir(), "faults.db")
 }
 
-// postgresDatabase returns the address of a new PostgreSQL database. The test
-// fails if there is no server: a suite that left PostgreSQL out would look as if
-// it had passed.
+// postgresDatabase returns the address of a new PostgreSQL database. Without a
+// server the test is reported as skipped, and as failed by make test.
 func postgresDatabase(t *testing.T) string {
 	t.Helper()
-	database := pgtest.URL(t)
-	if database == "" {
-		t.Fatal(`this test needs PostgreSQL: run make test, or eval "$(make pg)" first`)
-	}
-	return database
+	return pgtest.URL(t)
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/coursebridge/coursebridge/internal/pgtest"
 	"github.com/coursebridge/coursebridge/internal/store"
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
@@ -70,8 +69,5 @@ func schemaOf(t *testing.T, s *store.Store) schema {
 
 func TestEnginesHaveOneSchema(t *testing.T) {
 	t.Parallel()
-	if !pgtest.Available() {
-		return
-	}
 	equal(t, "postgres against sqlite", schemaOf(t, storetest.Open(t, storetest.Postgres(t))), schemaOf(t, storetest.Open(t, storetest.SQLite(t))))
 }

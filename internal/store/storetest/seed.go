@@ -9,7 +9,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// Company makes a company and gives a caller for it.
+// Company creates a company and returns a caller for it.
 func Company(tb testing.TB, s *store.Store, name string) domain.Caller {
 	tb.Helper()
 	c := domain.Company{Name: name, TimeZone: "UTC", DefaultDeadlineDays: domain.DefaultDeadlineDays}
@@ -21,12 +21,12 @@ func Company(tb testing.TB, s *store.Store, name string) domain.Caller {
 		return tx.Send(tb.Context(), b)
 	})
 	if err != nil {
-		tb.Fatalf("make a company: %v", err)
+		tb.Fatalf("create a company: %v", err)
 	}
 	return domain.Caller{Company: c, Actor: domain.Actor{Kind: domain.ActorToken, ID: 1, Label: "test"}}
 }
 
-// Endpoint makes a webhook endpoint that wants every event, and gives its id.
+// Endpoint creates an endpoint that subscribes to every event, and returns its id.
 func Endpoint(tb testing.TB, s *store.Store, company int64) int64 {
 	tb.Helper()
 	kinds, err := json.Marshal(domain.EventKinds)
@@ -43,7 +43,7 @@ func Endpoint(tb testing.TB, s *store.Store, company int64) int64 {
 		return tx.Send(tb.Context(), b)
 	})
 	if err != nil {
-		tb.Fatalf("make an endpoint: %v", err)
+		tb.Fatalf("create an endpoint: %v", err)
 	}
 	return id
 }
