@@ -1,9 +1,7 @@
 // Package api holds the contracts: the OpenAPI documents as they are published,
-// ready to be served. What they describe is implemented elsewhere; code is
-// generated from them by the command in gen.
+// ready to be served. Package v1 has their words as Go types; what they describe
+// is implemented elsewhere.
 package api
-
-//go:generate go run -C gen .
 
 import (
 	_ "embed"

@@ -18,16 +18,7 @@ npm_lint() {
   done
 }
 
-# golangci runs the linters in every Go module of the repository.
-golangci() {
-  local gomod
-  find . -name node_modules -prune -o -name go.mod -print | sort | while read -r gomod; do
-    (cd "$(dirname "$gomod")" &&
-      go run "github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$GOLANGCI_LINT" run ./...)
-  done
-}
-
-step 'golangci-lint' golangci
+step 'golangci-lint' go run "github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$GOLANGCI_LINT" run ./...
 step 'test/house: imports, names, wording, sizes' go test -count=1 ./test/house
 step 'npm: the contract' npm_lint
 step 'generated files are up to date' scripts/fresh.sh

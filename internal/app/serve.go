@@ -194,15 +194,9 @@ func (a *App) mounts(p *parts, sc ServeConfig) ([]server.Mount, error) {
 	reports := service.NewReports(a.store, service.ReportOptions{
 		Time: sc.ReportTimeout, PerCompany: sc.ReportLimit, Total: service.DefaultReportOptions.Total,
 	})
-	public, err := publicapi.New(svc, publicapi.NewReports(reports), publicapi.Options{Limiter: limiter})
-	if err != nil {
-		return nil, err
-	}
-	platform, err := platformapi.New(svc)
-	if err != nil {
-		return nil, err
-	}
-	pages := a.cabinet(p, sc.Webhooks)
+	public := publicapi.New(svc, reports, publicapi.Options{Limiter: limiter})
+	platform := platformapi.New(svc, platformapi.Options{})
+	pages := a.cabinet(p, reports, sc.Webhooks)
 	return []server.Mount{
 		{Prefix: "/api/v1", Handler: public, API: true},
 		{Prefix: "/platform/v1", Handler: platform, API: true},
@@ -212,11 +206,11 @@ func (a *App) mounts(p *parts, sc ServeConfig) ([]server.Mount, error) {
 	}, nil
 }
 
-func (a *App) cabinet(p *parts, wc WebhookConfig) *cabinet.Cabinet {
+func (a *App) cabinet(p *parts, reports *service.Reports, wc WebhookConfig) *cabinet.Cabinet {
 	return cabinet.New(cabinet.Options{
 		SignIn:   service.NewSignIn(a.store, a.box, service.SignInOptions{Now: a.store.Now}),
 		Sessions: p.sessions, Companies: a.companies, Administrators: a.administrators, Tokens: a.tokens,
-		Webhooks: p.webhooks, Audit: service.NewAudit(a.store),
+		Webhooks: p.webhooks, Audit: service.NewAudit(a.store), Reports: reports,
 		PublicURL: func() string { return a.address(p.server.Addr().String()) },
 		Secure:    strings.HasPrefix(a.config.PublicURL, "https://"), AllowHTTP: wc.AllowHTTP, Now: a.store.Now, Log: a.log,
 	})

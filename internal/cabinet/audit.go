@@ -5,11 +5,10 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
-	"github.com/coursebridge/coursebridge/internal/report"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/service"
 )
 
@@ -115,40 +114,15 @@ var auditActions = []view.Option{
 	{Value: "sign_in.", Label: "Sign-ins"}, {Value: "password.", Label: "Passwords"}, {Value: "second_factor.", Label: "Two-step verification"},
 }
 
-var auditColumns = []report.Column{
-	{Name: "at", Kind: report.KindTime}, {Name: "actorKind", Kind: report.KindText}, {Name: "actor", Kind: report.KindText},
-	{Name: "action", Kind: report.KindText}, {Name: "recordKind", Kind: report.KindText}, {Name: "recordId", Kind: report.KindText},
-	{Name: "record", Kind: report.KindText}, {Name: "detail", Kind: report.KindText}, {Name: "requestId", Kind: report.KindText},
-	{Name: "address", Kind: report.KindText},
-}
-
-// exportAudit writes the whole log, as filtered, with a mark that tells Excel
-// that the text is UTF-8.
+// exportAudit answers with the filtered log as a CSV file. It starts with a byte
+// order mark, so that Excel reads it as UTF-8.
 func exportAudit(p *page) error {
 	shown, f := p.auditFilter()
 	if len(shown.Errors) > 0 {
 		return p.redirect(view.PathAudit + "?" + p.r.URL.RawQuery)
 	}
-	location := p.identity.Company.Location()
-	h := p.w.Header()
-	h.Set("Content-Type", "text/csv; charset=utf-8")
-	h.Set("Content-Disposition", `attachment; filename="audit-`+p.Now().In(location).Format(time.DateOnly)+`.csv"`)
-	out, err := report.NewCSV(p.w, auditColumns, location, true)
-	if err != nil {
-		return err
-	}
-	err = p.Audit.Export(p.r.Context(), p.caller(), f, func(e domain.AuditEntry) error {
-		return out.Row([]report.Cell{
-			report.Time(e.At), report.Text(string(e.Actor.Kind)), report.Text(e.Actor.Label), report.Text(e.Action),
-			report.Text(e.RecordKind), report.Text(e.RecordID), report.Text(e.EmployeeLabel + e.RecordLabel), report.Text(e.Detail),
-			report.Text(e.Actor.RequestID), report.Text(e.Actor.Address),
-		})
+	ctx, form := p.r.Context(), service.ReportForm{Format: service.ReportCSV, BOM: true}
+	return httpapi.Download(ctx, p.w, func(begin httpapi.Begin) error {
+		return p.Reports.AuditLog(ctx, p.caller(), f, form, service.BeginReport(begin))
 	})
-	if err == nil {
-		err = out.Close()
-	}
-	if err != nil {
-		p.abort(err)
-	}
-	return nil
 }

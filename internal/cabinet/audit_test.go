@@ -2,11 +2,19 @@ package cabinet_test
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
+	"github.com/coursebridge/coursebridge/internal/app"
+	"github.com/coursebridge/coursebridge/internal/apptest"
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 )
 
@@ -46,6 +54,70 @@ func TestAuditLog(t *testing.T) {
 			f.Errorf("the first row is %s", text)
 		}
 		v.get(view.PathAuditExport + "?from=soon").wantRedirect(view.PathAudit + "?from=soon")
+	})
+}
+
+func TestAuditExportRefusesABadFilter(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		v := f.administrator()
+		v.get(view.PathAuditExport + "?actor=robot").wantStatus(http.StatusBadRequest).wantText("This did not work")
+		v.get(view.PathAudit + "?actor=robot").wantStatus(http.StatusOK).wantText("Must be person, token")
+	})
+}
+
+// unread starts a download and reads nothing but its status.
+func (v *visitor) unread(path string) {
+	v.Helper()
+	u, err := url.Parse(v.program.URL)
+	if err != nil {
+		v.Fatal(err)
+	}
+	// A small buffer, set before the connection is made, keeps the kernel from reading for us.
+	small := net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
+		var set error
+		err := c.Control(func(fd uintptr) { set = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })
+		return errors.Join(err, set)
+	}}
+	conn, err := small.DialContext(v.Context(), "tcp", u.Host)
+	if err != nil {
+		v.Fatal(err)
+	}
+	v.Cleanup(func() { _ = conn.Close() })
+	cookie := v.client.Jar.Cookies(u)[0]
+	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nCookie: %s\r\n\r\n", path, u.Host, cookie); err != nil {
+		v.Fatal(err)
+	}
+	status := make([]byte, len("HTTP/1.1 200"))
+	if _, err := io.ReadFull(conn, status); err != nil || string(status) != "HTTP/1.1 200" {
+		v.Fatalf("GET %s: %q, %v", path, status, err)
+	}
+}
+
+func TestUnreadAuditExportsAreLimited(t *testing.T) {
+	t.Parallel()
+	const limit = 2
+	options := apptest.Options{Serve: func(c *app.ServeConfig) { c.ReportLimit, c.ReportTimeout = limit, 5*time.Second }}
+	onEachEngineWith(t, options, func(f fixture) {
+		v := f.administrator()
+		f.exec(`INSERT INTO audit_entries (company_id, at, actor_kind, actor_id, actor_label, action, record_kind, record_id, employee_id,
+				request_id, address, detail)
+			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+			SELECT $1, $2, 'operator', 0, '', 'company.changed', 'company', '1', 0, '', '', $3 FROM n`,
+			f.company.CompanyID, time.Now().UTC(), strings.Repeat("x", 1500))
+		for range limit {
+			v.unread(view.PathAuditExport)
+		}
+		refused := v.waitForStatus(view.PathAuditExport, http.StatusTooManyRequests)
+		if refused.Get("Retry-After") == "" {
+			f.Error("the refusal has no Retry-After header")
+		}
+		v.get(view.PathAudit).wantStatus(http.StatusOK)
+		// The stalled downloads end with their time, and make room for others.
+		v.waitForStatus(view.PathAuditExport, http.StatusOK)
+		if log := f.program.Log.String(); strings.Contains(log, "database unavailable") || strings.Contains(log, "can't reach its database") {
+			f.Errorf("a slow client is logged as an unavailable database:\n%s", log)
+		}
 	})
 }
 

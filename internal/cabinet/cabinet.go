@@ -8,6 +8,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,6 +30,7 @@ type Options struct {
 	Tokens         *service.Tokens
 	Webhooks       *service.Webhooks
 	Audit          *service.Audit
+	Reports        *service.Reports
 
 	PublicURL func() string // where people reach the cabinet, without a slash at the end
 	Secure    bool          // they reach it by https
@@ -178,6 +180,9 @@ func (c *Cabinet) renderError(p *page, err error) {
 		v = view.Forbidden()
 	case http.StatusBadRequest, http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusRequestEntityTooLarge:
 		v.Title, v.Sentence, v.RequestID = "This did not work", described.Message, ""
+	}
+	if described.RetryAfter > 0 {
+		p.w.Header().Set("Retry-After", strconv.Itoa(described.RetryAfter))
 	}
 	p.render(described.Status, view.FailurePage(p.bare(), v))
 }

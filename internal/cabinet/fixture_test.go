@@ -19,6 +19,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/app"
 	"github.com/coursebridge/coursebridge/internal/apptest"
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+	"github.com/coursebridge/coursebridge/internal/store"
+	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
 const (
@@ -61,6 +63,23 @@ func (f fixture) createCompany(name, email string) app.CompanyCreated {
 		f.Fatal(err)
 	}
 	return company
+}
+
+// exec runs a statement on the program's database.
+func (f fixture) exec(sql string, args ...any) {
+	f.Helper()
+	s, err := store.Open(f.Context(), f.program.Database)
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer s.Close()
+	err = s.Engine().Write(f.Context(), func(tx db.Tx) error {
+		_, err := tx.Exec(f.Context(), sql, args...)
+		return err
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
 }
 
 // visitor is a browser without scripts. It does not follow redirects by itself.
@@ -342,5 +361,26 @@ func (v *visitor) waitForText(path, text string) response {
 		if time.Now().After(deadline) {
 			v.Fatalf("%s never says %q:\n%s", path, text, r.mainText())
 		}
+	}
+}
+
+// waitForStatus requests a page until it answers with the status. It does not read
+// the body.
+func (v *visitor) waitForStatus(path string, status int) http.Header {
+	v.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		res, err := v.client.Get(v.program.URL + path)
+		if err != nil {
+			v.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode == status {
+			return res.Header
+		}
+		if time.Now().After(deadline) {
+			v.Fatalf("GET %s: %d, want %d", path, res.StatusCode, status)
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 }

@@ -187,12 +187,6 @@ func (p *page) render(status int, c templ.Component) {
 	}
 }
 
-// abort breaks a download off, so that nobody takes a part for the whole.
-func (p *page) abort(err error) {
-	httpapi.InfoFrom(p.r.Context()).Err = err
-	panic(http.ErrAbortHandler)
-}
-
 // formErrors returns the errors by field; ok is false if err is not about a form.
 func formErrors(err error) (view.Errors, bool) {
 	e, ok := asError(err)

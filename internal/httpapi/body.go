@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -24,18 +23,18 @@ var errTooLarge = domain.Errorf(domain.CodeTooLarge, "The body is larger than 1 
 var errCompressed = domain.Errorf(domain.CodeInvalid, "The body is compressed, which is not supported. Send it as plain JSON, without Content-Encoding.")
 
 // compressed says whether a body that could not be read is one that was packed.
-func compressed(ctx context.Context, data []byte) bool {
+func compressed(info *Info, data []byte) bool {
 	if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
 		return true // gzip
 	}
-	coding := InfoFrom(ctx).RequestHeader.Get("Content-Encoding")
+	coding := info.RequestHeader.Get("Content-Encoding")
 	return coding != "" && !strings.EqualFold(coding, "identity") && !utf8.Valid(data)
 }
 
 // readAll reads a body of at most MaxBody bytes. A body that announces more is
 // refused unread, which spares a client that waits for "100 Continue" the sending.
-func readAll(ctx context.Context, body io.Reader) ([]byte, error) {
-	size := InfoFrom(ctx).Size
+func readAll(info *Info, body io.Reader) ([]byte, error) {
+	size := info.Size
 	if size > MaxBody {
 		return nil, errTooLarge
 	}

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -13,9 +12,7 @@ import (
 )
 
 // sized is a context as the server makes it for a body of the announced size.
-func sized(t *testing.T, n int64) context.Context {
-	return &Context{Context: t.Context(), Info: Info{Size: n}}
-}
+func sized(announced int64) *Info { return &Info{Size: announced} }
 
 // padded is a body of exactly n bytes.
 func padded(n int) string {
@@ -45,7 +42,7 @@ func TestReadObjectSizes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := ReadObject(sized(t, c.announced), c.body)
+			_, err := ReadObject(sized(c.announced), c.body)
 			if c.want == "" && err != nil || c.want != "" && domain.CodeOf(err) != c.want {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -65,9 +62,9 @@ func TestCompressedBody(t *testing.T) {
 		{"announced only, and broken", "gzip", "{", "not valid JSON"},
 		{"no coding", "identity", "\x8b\x02", "not UTF-8"},
 	} {
-		ctx := &Context{Context: t.Context(), Info: Info{Size: -1, RequestHeader: http.Header{"Content-Encoding": {c.encoding}}}}
-		for _, read := range []func(context.Context, io.Reader) (*Object, error){ReadObject, ReadOptionalObject} {
-			_, err := read(ctx, strings.NewReader(c.body))
+		info := &Info{Size: -1, RequestHeader: http.Header{"Content-Encoding": {c.encoding}}}
+		for _, read := range []func(*Info, io.Reader) (*Object, error){ReadObject, ReadOptionalObject} {
+			_, err := read(info, strings.NewReader(c.body))
 			if c.want == "" && err != nil || c.want != "" && (domain.CodeOf(err) != domain.CodeInvalid || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("%s: %v", c.name, err)
 			}
@@ -87,15 +84,15 @@ func (forever) Read(p []byte) (int, error) {
 func TestReadOptionalObject(t *testing.T) {
 	t.Parallel()
 	for text, valid := range map[string]bool{"": true, " \n": true, "{}": true, `{"a":1}`: true, "null": false, "[]": false, "x": false} {
-		o, err := ReadOptionalObject(sized(t, -1), strings.NewReader(text))
+		o, err := ReadOptionalObject(sized(-1), strings.NewReader(text))
 		if (err == nil) != valid || valid && o == nil {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if _, err := ReadObject(sized(t, 0), http.NoBody); domain.CodeOf(err) != domain.CodeInvalid {
+	if _, err := ReadObject(sized(0), http.NoBody); domain.CodeOf(err) != domain.CodeInvalid {
 		t.Errorf("no body where one is needed: %v", err)
 	}
-	_, err := ReadOptionalObject(sized(t, -1), iotest.ErrReader(io.ErrUnexpectedEOF))
+	_, err := ReadOptionalObject(sized(-1), iotest.ErrReader(io.ErrUnexpectedEOF))
 	if domain.CodeOf(err) != domain.CodeInvalid || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a body cut off is no empty body: %v", err)
 	}

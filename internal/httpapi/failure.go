@@ -8,8 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-faster/jx"
-
+	v1 "github.com/coursebridge/coursebridge/api/v1"
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
@@ -23,8 +22,12 @@ type Failure struct {
 	RetryAfter int
 }
 
-// Challenge is the value of WWW-Authenticate on every 401.
-const Challenge = "Bearer"
+// challenge is the value of WWW-Authenticate on every 401.
+const challenge = "Bearer"
+
+// jsonType is the content type of every body that is no file. Callers must not
+// change it.
+var jsonType = []string{"application/json; charset=utf-8"}
 
 var statuses = map[domain.Code]int{
 	domain.CodeInvalid:            http.StatusBadRequest,
@@ -117,42 +120,27 @@ func public(err error) *domain.Error {
 func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	f := Describe(InfoFrom(r.Context()), err)
 	h := w.Header()
-	h.Set("Content-Type", "application/json; charset=utf-8")
+	h["Content-Type"] = jsonType
 	h.Del("Content-Length")
 	h.Del("Content-Disposition")
 	if f.Status == http.StatusUnauthorized {
-		h.Set("WWW-Authenticate", Challenge)
+		h.Set("WWW-Authenticate", challenge)
 	}
 	if f.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(f.RetryAfter))
 	}
 	w.WriteHeader(f.Status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(f.body())
+		_ = v1.WriteError(w, f.body()) // fails only if the client has left
 	}
 }
 
-func (f Failure) body() []byte {
-	var e jx.Encoder
-	e.Obj(func(e *jx.Encoder) {
-		e.Field("result", func(e *jx.Encoder) { e.Str("error") })
-		e.Field("message", func(e *jx.Encoder) { e.Str(f.Message) })
-		e.Field("code", func(e *jx.Encoder) { e.Str(string(f.Code)) })
-		if len(f.Fields) == 0 {
-			return
-		}
-		e.Field("fields", func(e *jx.Encoder) {
-			e.Arr(func(e *jx.Encoder) {
-				for _, field := range f.Fields {
-					e.Obj(func(e *jx.Encoder) {
-						e.Field("field", func(e *jx.Encoder) { e.Str(field.Field) })
-						e.Field("message", func(e *jx.Encoder) { e.Str(field.Message) })
-					})
-				}
-			})
-		})
-	})
-	return e.Bytes()
+func (f Failure) body() v1.Error {
+	body := v1.Error{Message: f.Message, Code: v1.ErrorCode(f.Code)}
+	for _, field := range f.Fields {
+		body.Fields = append(body.Fields, v1.FieldError(field))
+	}
+	return body
 }
 
 // ErrNoPath is the answer to a path that nothing stands behind.
@@ -161,18 +149,10 @@ var ErrNoPath = domain.Errorf(domain.CodeNotFound, "There is no such path.")
 // NotFound answers that there is no such path.
 func NotFound(w http.ResponseWriter, r *http.Request) { WriteError(w, r, ErrNoPath) }
 
-// untrue are headers that generated code writes for OPTIONS: browsers of other
-// sites are not invited, and bodies are JSON.
-var untrue = []string{"Access-Control-Allow-Methods", "Access-Control-Allow-Headers", "Accept-Post", "Accept-Patch"}
-
 // NotAllowed answers that the path has other methods.
 func NotAllowed(w http.ResponseWriter, r *http.Request, allowed ...string) {
-	h := w.Header()
-	for _, name := range untrue {
-		h.Del(name)
-	}
 	list := strings.Join(allowed, ", ")
-	h.Set("Allow", list)
+	w.Header().Set("Allow", list)
 	WriteError(w, r, domain.Errorf(domain.CodeMethodNotAllowed, "%s is not supported here. Use one of: %s.", r.Method, list))
 }
 

@@ -152,9 +152,8 @@ func TestWriteErrorHeaders(t *testing.T) {
 func TestNotAllowed(t *testing.T) {
 	t.Parallel()
 	rec := httptest.NewRecorder()
-	rec.Header().Set("Access-Control-Allow-Methods", "GET")
 	NotAllowed(rec, httptest.NewRequest(http.MethodPut, "/", nil), "DELETE", "GET")
-	if rec.Code != 405 || rec.Header().Get("Allow") != "DELETE, GET" || rec.Header().Get("Access-Control-Allow-Methods") != "" {
+	if rec.Code != 405 || rec.Header().Get("Allow") != "DELETE, GET" {
 		t.Errorf("%d %v", rec.Code, rec.Header())
 	}
 	if want := "PUT is not supported here. Use one of: DELETE, GET."; !strings.Contains(rec.Body.String(), want) {

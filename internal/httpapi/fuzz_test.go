@@ -59,7 +59,7 @@ func readAs(o *Object, name string) {
 	o.OptPoints(name)
 	o.OptInstant(name)
 	o.NullableInstant(name)
-	o.OptStrings(name)
+	o.OptStrings(name, 5)
 	for _, item := range o.Items(name, 3) {
 		if inner, err := item.Object(); err == nil {
 			inner.Int("a")

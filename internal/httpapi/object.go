@@ -2,9 +2,7 @@ package httpapi
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -29,29 +27,29 @@ type field struct {
 }
 
 // ReadObject reads a body that must be one JSON object and nothing else.
-func ReadObject(ctx context.Context, body io.Reader) (*Object, error) {
-	data, err := readAll(ctx, body)
+func ReadObject(info *Info, body io.Reader) (*Object, error) {
+	data, err := readAll(info, body)
 	if err != nil {
 		return nil, err
 	}
-	return parse(ctx, data)
+	return parse(info, data)
 }
 
 // ReadOptionalObject reads a body as ReadObject does; no body is an object without fields.
-func ReadOptionalObject(ctx context.Context, body io.Reader) (*Object, error) {
-	data, err := readAll(ctx, body)
+func ReadOptionalObject(info *Info, body io.Reader) (*Object, error) {
+	data, err := readAll(info, body)
 	if err != nil {
 		return nil, err
 	}
 	if len(bytes.TrimSpace(data)) == 0 {
 		return &Object{}, nil
 	}
-	return parse(ctx, data)
+	return parse(info, data)
 }
 
-func parse(ctx context.Context, data []byte) (*Object, error) {
+func parse(info *Info, data []byte) (*Object, error) {
 	o, err := ParseObject(data)
-	if err != nil && compressed(ctx, data) {
+	if err != nil && compressed(info, data) {
 		return nil, errCompressed
 	}
 	return o, err
@@ -185,10 +183,10 @@ func (o *Object) NullableInstant(name string) *time.Time {
 	return read(o, name, instant)
 }
 
-// OptStrings reads a list of strings, nil when absent. An element that is none
-// is reported under its position, as tags[3].
-func (o *Object) OptStrings(name string) *[]string {
-	items := read(o, name, array)
+// OptStrings reads a list of at most so many strings, nil when absent. An element that
+// is none is reported under its position, as tags[3].
+func (o *Object) OptStrings(name string, most int) *[]string {
+	items := read(o, name, arrayOf(most))
 	if items == nil {
 		return nil
 	}
@@ -212,11 +210,7 @@ type Item struct{ raw jx.Raw }
 
 // Items reads a list that must be there and have at most so many elements.
 func (o *Object) Items(name string, most int) []Item {
-	raws := must(o, name, array)
-	if len(raws) > most {
-		o.wrong(name, fmt.Sprintf("must have at most %d items, got %d", most, len(raws)))
-		return nil
-	}
+	raws := must(o, name, arrayOf(most))
 	items := make([]Item, len(raws))
 	for i, raw := range raws {
 		items[i].raw = raw

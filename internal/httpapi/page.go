@@ -4,16 +4,17 @@ import (
 	"net/url"
 	"strconv"
 
+	v1 "github.com/coursebridge/coursebridge/api/v1"
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// maxPage lies past the end of any list, and far enough below the largest
-// integer that nobody who multiplies it with a limit overflows.
+// maxPage lies past the end of any list, and multiplying it with a limit does
+// not overflow.
 const maxPage = 1_000_000_000_000
 
-// Paging is the part of a list that was asked for. Shown is the page number of
-// the answer: the number asked for, even where Page.Number was cut to maxPage,
-// and on a walk by cursor the count of pages seen.
+// Paging is the requested part of a list. Shown is the page number of the
+// answer: the requested number, even if PageRequest.Number was limited to
+// maxPage, and on a walk by cursor the number of pages seen.
 type Paging struct {
 	domain.PageRequest
 	Shown int64
@@ -21,42 +22,43 @@ type Paging struct {
 }
 
 // Page reads page and limit of a list without cursors.
-func (q *Query) Page(page, limit Opt) Paging {
-	shown := q.Count("page", page, 1)
+func (p *Params) Page() Paging {
+	shown := p.Count("page", 1)
 	return Paging{
 		PageRequest: domain.PageRequest{
 			Number: int(min(shown, maxPage)),
-			Limit:  int(q.Int("limit", limit, 1, domain.MaxLimit, domain.DefaultLimit)),
+			Limit:  int(p.Int("limit", 1, domain.MaxLimit, domain.DefaultLimit)),
 		},
 		Shown: shown,
 	}
 }
 
-// Walk reads page, limit and after. A cursor outweighs a page number.
-func (q *Query) Walk(list List, page, limit, after Opt) Paging {
-	p := q.Page(page, limit)
-	p.list = list
-	s, present := after.Get()
+// Walk reads page, limit and after. A cursor takes precedence over a page number.
+func (p *Params) Walk(list List) Paging {
+	paging := p.Page()
+	paging.list = list
+	text, present := p.get("after")
 	if !present {
-		return p
+		return paging
 	}
-	cursor, err := ParseCursor(list, s)
+	cursor, err := ParseCursor(list, text)
 	if err != nil {
-		q.checks.Add("after", err)
-		return p
+		p.checks.Add("after", err)
+		return paging
 	}
-	p.After, p.Number = &cursor, min(cursor.Page+1, maxPage)
-	p.Shown = int64(p.Number)
-	return p
+	paging.After, paging.Number = &cursor, min(cursor.Page+1, maxPage)
+	paging.Shown = int64(paging.Number)
+	return paging
 }
 
-// Pages counts the pages of the whole list.
-func (p Paging) Pages(total int64) int64 {
-	return (total + int64(p.Limit) - 1) / int64(p.Limit)
+// Pagination returns where the page stands in a list of total records.
+func (p Paging) Pagination(total int64) v1.Pagination {
+	pages := (total + int64(p.Limit) - 1) / int64(p.Limit)
+	return v1.Pagination{Page: p.Shown, Limit: p.Limit, Total: total, Pages: pages}
 }
 
-// Next writes the Link header that leads to what follows the last record of this
-// page. The URL keeps the filters and the limit.
+// Next returns the value of the Link header that leads to the records after the
+// last one of this page. The URL keeps the filters and the limit.
 func (p Paging) Next(path string, filters url.Values, last domain.Cursor) string {
 	last.Page = p.Number
 	filters.Set("limit", strconv.Itoa(p.Limit))

@@ -61,17 +61,28 @@ func instant(raw jx.Raw) (time.Time, error) {
 	return domain.ParseInstant(s)
 }
 
-func array(raw jx.Raw) ([]jx.Raw, error) {
-	if err := want(raw, jx.Array); err != nil {
-		return nil, err
+// arrayOf returns a decoder of arrays. It stops at the first item too many: what
+// a long array holds is not looked at.
+func arrayOf(most int) func(jx.Raw) ([]jx.Raw, error) {
+	errTooMany := fmt.Errorf("must have at most %d items", most)
+	return func(raw jx.Raw) ([]jx.Raw, error) {
+		if err := want(raw, jx.Array); err != nil {
+			return nil, err
+		}
+		items := []jx.Raw{}
+		err := jx.DecodeBytes(raw).Arr(func(d *jx.Decoder) error {
+			if len(items) == most {
+				return errTooMany
+			}
+			item, err := d.Raw()
+			items = append(items, item)
+			return err
+		})
+		if errors.Is(err, errTooMany) {
+			return nil, errTooMany
+		}
+		return items, err
 	}
-	items := []jx.Raw{}
-	err := jx.DecodeBytes(raw).Arr(func(d *jx.Decoder) error {
-		item, err := d.Raw()
-		items = append(items, item)
-		return err
-	})
-	return items, err
 }
 
 func points(raw jx.Raw) (domain.Points, error) {

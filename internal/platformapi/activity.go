@@ -4,36 +4,37 @@ import (
 	"context"
 	"fmt"
 
+	v1 "github.com/coursebridge/coursebridge/api/v1"
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/httpapi"
-	"github.com/coursebridge/coursebridge/internal/platformapi/oas"
 )
 
+// maxActivities is the most items that one request may have.
 const maxActivities = 1000
 
-// ReportActivities takes what learners did; each item stands alone.
-func (h *handler) ReportActivities(ctx context.Context, req oas.ReportActivitiesReq) (*oas.ActivitiesResponse, error) {
-	items, err := activitiesOf(ctx, req)
+// reportActivities takes what learners did; each item stands alone.
+func (h *handler) reportActivities(ctx context.Context, r *request) (v1.ActivityResults, error) {
+	items, err := activityItems(r)
 	if err != nil {
-		return nil, err
+		return v1.ActivityResults{}, err
 	}
-	results, err := h.svc.RecordActivities(ctx, actorFrom(ctx), items)
+	results, err := h.svc.RecordActivities(ctx, r.Caller, items)
 	if err != nil {
-		return nil, err
+		return v1.ActivityResults{}, err
 	}
 	if len(results) != len(items) {
-		return nil, fmt.Errorf("report of %d activities got %d results", len(items), len(results))
+		return v1.ActivityResults{}, fmt.Errorf("report of %d activities got %d results", len(items), len(results))
 	}
-	out := make([]oas.ActivityResult, len(results))
-	for i, r := range results {
-		out[i] = activityResult(ctx, i, r)
+	out := make([]v1.ActivityResult, len(results))
+	for i, result := range results {
+		out[i] = activityResult(r.Info, i, result)
 	}
-	return &oas.ActivitiesResponse{Data: oas.ActivityResults{Results: out}}, nil
+	return v1.ActivityResults{Results: out}, nil
 }
 
-// activitiesOf reads the items one by one, so that a bad one harms no other.
-func activitiesOf(ctx context.Context, req oas.ReportActivitiesReq) ([]domain.ActivityItem, error) {
-	body, err := httpapi.ReadObject(ctx, req.Data)
+// activityItems reads the items one by one, so that a bad one does not affect the others.
+func activityItems(r *request) ([]domain.ActivityItem, error) {
+	body, err := r.Object()
 	if err != nil {
 		return nil, err
 	}
@@ -63,14 +64,14 @@ func activity(o *httpapi.Object) (domain.Activity, error) {
 	if at := o.OptInstant("occurredAt"); at != nil {
 		a.OccurredAt = *at
 	}
-	// Whether it lies in the future is the service's to say, whose clock it is.
+	// The service decides whether it lies in the future, by the database's clock.
 	return a, o.Err(func() error { return a.Check(a.OccurredAt) })
 }
 
-func activityResult(ctx context.Context, index int, r domain.ActivityResult) oas.ActivityResult {
+func activityResult(info *httpapi.Info, index int, r domain.ActivityResult) v1.ActivityResult {
 	if r.Err == nil {
-		return oas.NewActivityDoneActivityResult(oas.ActivityDone{Index: index, Status: oas.AssignmentStatus(r.Status)})
+		return v1.ActivityResult{Index: index, OK: true, Status: v1.AssignmentStatus(r.Status)}
 	}
-	code, message := httpapi.DescribeItem(httpapi.InfoFrom(ctx), r.Err)
-	return oas.NewActivityFailedActivityResult(oas.ActivityFailed{Index: index, Code: oas.ErrorCode(code), Message: message})
+	code, message := httpapi.DescribeItem(info, r.Err)
+	return v1.ActivityResult{Index: index, Code: v1.ErrorCode(code), Message: message}
 }

@@ -2,105 +2,107 @@ package platformapi
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"strings"
-
-	"github.com/ogen-go/ogen/uri"
+	"time"
 
 	"github.com/coursebridge/coursebridge/api"
+	v1 "github.com/coursebridge/coursebridge/api/v1"
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/httpapi"
-	"github.com/coursebridge/coursebridge/internal/platformapi/oas"
 )
 
 // prefix is the base address of the platform's side.
 const prefix = "/platform/v1"
 
-// Service is what the platform's side needs done. It checks the values of what
-// it is given and answers with errors of the domain; any other becomes a 500.
+// Service does what the operations ask for. It checks the values that it is
+// given and returns errors of the domain; any other error becomes a 500.
 type Service interface {
 	AuthenticatePlatform(ctx context.Context, bearer string) (domain.PlatformToken, error)
-	// RecordActivities gives one result per item, in the order of the items; an
+	// RecordActivities returns one result per item, in the order of the items; an
 	// item that carries an error gets it back as its result.
 	RecordActivities(ctx context.Context, by domain.Actor, items []domain.ActivityItem) ([]domain.ActivityResult, error)
-	// PutCourse gives the status created, updated or unchanged.
+	// PutCourse returns the status created, updated or unchanged.
 	PutCourse(ctx context.Context, by domain.Actor, c domain.Course) (id int64, status string, err error)
 	GrantCourse(ctx context.Context, by domain.Actor, courseExternalID string, companyID int64) (courseID int64, err error)
 	WithdrawCourse(ctx context.Context, by domain.Actor, courseExternalID string, companyID int64) (courseID int64, err error)
 	Companies(ctx context.Context, p domain.PageRequest) (domain.Page[domain.Company], error)
 }
 
-// handler implements the generated interfaces.
+// Options are the parts of the API that can be left out.
+type Options struct {
+	Timeout time.Duration // of one request, httpapi.RequestTimeout if zero
+}
+
+// handler answers the operations.
 type handler struct{ svc Service }
 
-var (
-	_ oas.Handler         = (*handler)(nil)
-	_ oas.SecurityHandler = (*handler)(nil)
-)
+// request is a request with a valid token.
+type request = httpapi.Request[domain.Actor]
 
-// New gives the platform's side with everything below /platform/v1, its own
-// description included.
-func New(svc Service) (http.Handler, error) {
+// New returns the handler of everything below /platform/v1, the contract included.
+func New(svc Service, opts Options) http.Handler {
 	h := &handler{svc: svc}
-	server, err := oas.NewServer(h, h,
-		oas.WithPathPrefix(prefix),
-		oas.WithNotFound(httpapi.NotFound),
-		oas.WithMethodNotAllowed(notAllowed),
-		oas.WithErrorHandler(undecodable),
-	)
-	if err != nil {
-		return nil, fmt.Errorf("platform API: %w", err)
-	}
-	return &router{
-		operations: server,
-		documents: map[string]http.Handler{
-			prefix + "/openapi.json": httpapi.Document("application/json; charset=utf-8", api.PlatformJSON()),
-			prefix + "/openapi.yaml": httpapi.Document("application/yaml", api.PlatformYAML()),
+	a := h.api()
+	a.Timeout = opts.Timeout
+	return httpapi.NewRouter(a)
+}
+
+// Contracts returns what the operations promise, for the test that holds them
+// against the contract.
+func Contracts() []httpapi.Contract { return new(handler).api().Contracts() }
+
+func (h *handler) api() httpapi.API[domain.Actor] {
+	return httpapi.API[domain.Actor]{
+		Prefix:     prefix,
+		Operations: h.operations(),
+		Statuses: []int{
+			http.StatusOK, http.StatusBadRequest, http.StatusUnauthorized,
+			http.StatusInternalServerError, http.StatusServiceUnavailable,
 		},
+		Documents: map[string]http.Handler{
+			"/openapi.json": httpapi.Document("application/json; charset=utf-8", api.PlatformJSON()),
+			"/openapi.yaml": httpapi.Document("application/yaml", api.PlatformYAML()),
+		},
+		Admit: h.admit,
+	}
+}
+
+// operations is the routing table: every operation of the contract with the
+// function that answers it. A platform token has no scopes.
+func (h *handler) operations() []httpapi.Operation[domain.Actor] {
+	const course, grant = "/courses/{externalId}", "/courses/{externalId}/companies/{companyId}"
+	missing := []int{http.StatusNotFound}
+	return []httpapi.Operation[domain.Actor]{
+		{Method: http.MethodPost, Path: "/activities", Handler: answer(h.reportActivities), Body: v1.ActivitiesInput{}},
+		{Method: http.MethodPut, Path: course, Handler: answer(h.putCourse), Body: v1.CourseInput{}},
+		{Method: http.MethodPut, Path: grant, Handler: answer(h.grantCourse), Errors: missing},
+		{Method: http.MethodDelete, Path: grant, Handler: answer(h.withdrawCourse), Errors: missing},
+		{Method: http.MethodGet, Path: "/companies", Handler: answer(h.listCompanies), Query: []string{"page", "limit"}},
+	}
+}
+
+// answer is httpapi.Answer, spelled short for the table.
+func answer[Data v1.Body](handle httpapi.HandleFunc[domain.Actor, Data]) httpapi.Handler[domain.Actor] {
+	return httpapi.Answer(handle)
+}
+
+var errUnauthorized = domain.Errorf(domain.CodeUnauthorized, "A valid platform token is required. Send it as \"Authorization: Bearer <PLATFORM_TOKEN>\".")
+
+// admit checks the token and returns who calls.
+func (h *handler) admit(ctx context.Context, info *httpapi.Info, bearer string, _ domain.Scope) (domain.Actor, error) {
+	if bearer == "" {
+		return domain.Actor{}, errUnauthorized
+	}
+	token, err := h.svc.AuthenticatePlatform(ctx, bearer)
+	switch {
+	case err != nil && domain.CodeOf(err) == domain.CodeUnauthorized:
+		return domain.Actor{}, errUnauthorized // the service's message is about a company's token
+	case err != nil:
+		return domain.Actor{}, err
+	}
+	info.SetCaller(0, token.ID)
+	return domain.Actor{
+		Kind: domain.ActorPlatform, ID: token.ID, Label: token.Name,
+		RequestID: info.RequestID, Address: info.Remote(),
 	}, nil
-}
-
-// routes are the patterns by which operations appear in the log and the metrics.
-var routes = map[oas.OperationName]string{
-	oas.ReportActivitiesOperation: prefix + "/activities",
-	oas.PutCourseOperation:        prefix + "/courses/{externalId}",
-	oas.GrantCourseOperation:      prefix + "/courses/{externalId}/companies/{companyId}",
-	oas.WithdrawCourseOperation:   prefix + "/courses/{externalId}/companies/{companyId}",
-	oas.ListCompaniesOperation:    prefix + "/companies",
-}
-
-// router does what the generated router can't.
-type router struct {
-	operations *oas.Server
-	documents  map[string]http.Handler
-}
-
-// octets is the one content type of the generated interface: bodies are judged
-// by what they are, not by what they are called.
-var octets = []string{"application/octet-stream"}
-
-func (a *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	r = httpapi.WithInfo(w, r)
-	path := r.URL.Path
-	if normal, ok := uri.NormalizeEscapedPath(r.URL.RawPath); ok && normal != "" {
-		path = normal
-	}
-	if document, ok := a.documents[path]; ok {
-		httpapi.InfoFrom(r.Context()).Route = path
-		document.ServeHTTP(w, r)
-		return
-	}
-	// The generated router takes an empty segment for an identifier, and would
-	// ask for a token before it finds out.
-	if strings.Contains(path, "//") || strings.HasSuffix(path, "/") {
-		httpapi.NotFound(w, r)
-		return
-	}
-	r.Header["Content-Type"] = octets
-	a.operations.ServeHTTP(w, r)
-}
-
-func notAllowed(w http.ResponseWriter, r *http.Request, allowed string) {
-	httpapi.NotAllowed(w, r, strings.Split(allowed, ",")...)
 }

@@ -68,10 +68,7 @@ func (f *fake) Companies(_ context.Context, p domain.PageRequest) (domain.Page[d
 
 func ask(t *testing.T, f *fake, token, method, path, body string) *httptest.ResponseRecorder {
 	t.Helper()
-	h, err := platformapi.New(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := platformapi.New(f, platformapi.Options{})
 	r := httptest.NewRequest(method, "/platform/v1"+path, strings.NewReader(body))
 	r.Header.Set("X-Request-Id", "p-1")
 	if token != "" {
@@ -257,10 +254,7 @@ func TestCompanies(t *testing.T) {
 // The log and the metrics know every operation by its pattern.
 func TestRoutesAreToldToTheServer(t *testing.T) {
 	t.Parallel()
-	h, err := platformapi.New(&fake{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := platformapi.New(&fake{}, platformapi.Options{})
 	for _, c := range []struct{ method, path, route string }{
 		{"POST", "/activities", "/activities"},
 		{"PUT", "/courses/x", "/courses/{externalId}"},

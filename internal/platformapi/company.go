@@ -3,29 +3,23 @@ package platformapi
 import (
 	"context"
 
-	"github.com/coursebridge/coursebridge/internal/httpapi"
-	"github.com/coursebridge/coursebridge/internal/platformapi/oas"
+	v1 "github.com/coursebridge/coursebridge/api/v1"
 )
 
-// ListCompanies gives one page of all companies.
-func (h *handler) ListCompanies(ctx context.Context, p oas.ListCompaniesParams) (*oas.CompanyListResponse, error) {
-	var q httpapi.Query
-	paging := q.Page(p.Page, p.Limit)
-	if err := q.Err(); err != nil {
-		return nil, err
+// listCompanies returns one page of all companies.
+func (h *handler) listCompanies(ctx context.Context, r *request) (v1.CompanyList, error) {
+	p := r.Params()
+	paging := p.Page()
+	if err := p.Err(); err != nil {
+		return v1.CompanyList{}, err
 	}
 	found, err := h.svc.Companies(ctx, paging.PageRequest)
 	if err != nil {
-		return nil, err
+		return v1.CompanyList{}, err
 	}
-	items := make([]oas.Company, len(found.Items))
+	items := make([]v1.PlatformCompany, len(found.Items))
 	for i, c := range found.Items {
-		items[i] = oas.Company{ID: c.ID, Name: c.Name, TimeZone: c.TimeZone, Suspended: c.Suspended()}
+		items[i] = v1.PlatformCompany{ID: c.ID, Name: c.Name, TimeZone: c.TimeZone, Suspended: c.Suspended()}
 	}
-	return &oas.CompanyListResponse{Data: oas.CompanyList{
-		Items: items,
-		Pagination: oas.Pagination{
-			Page: paging.Shown, Limit: paging.Limit, Total: found.Total, Pages: paging.Pages(found.Total),
-		},
-	}}, nil
+	return v1.CompanyList{Items: items, Pagination: paging.Pagination(found.Total)}, nil
 }

@@ -3,75 +3,83 @@ package platformapi
 import (
 	"context"
 
+	v1 "github.com/coursebridge/coursebridge/api/v1"
 	"github.com/coursebridge/coursebridge/internal/domain"
-	"github.com/coursebridge/coursebridge/internal/httpapi"
-	"github.com/coursebridge/coursebridge/internal/platformapi/oas"
 )
 
-// PutCourse makes a course be as the body says.
-func (h *handler) PutCourse(ctx context.Context, req oas.PutCourseReq, p oas.PutCourseParams) (*oas.CourseResponse, error) {
-	var q httpapi.Query
-	externalID := q.PathIdentifier("externalId", p.ExternalID)
-	if err := q.Err(); err != nil {
-		return nil, err
-	}
-	c, err := courseOf(ctx, req)
+// maxModules is the most modules that a course may have.
+const maxModules = 500
+
+// putCourse makes a course be as the body says.
+func (h *handler) putCourse(ctx context.Context, r *request) (v1.CourseSaved, error) {
+	externalID, err := r.PathIdentifier("externalId")
 	if err != nil {
-		return nil, err
+		return v1.CourseSaved{}, err
+	}
+	c, err := courseInput(r)
+	if err != nil {
+		return v1.CourseSaved{}, err
 	}
 	c.ExternalID = externalID
-	id, status, err := h.svc.PutCourse(ctx, actorFrom(ctx), c)
+	id, status, err := h.svc.PutCourse(ctx, r.Caller, c)
 	if err != nil {
-		return nil, err
+		return v1.CourseSaved{}, err
 	}
-	return &oas.CourseResponse{Data: oas.CourseSaved{CourseID: id, Status: oas.CourseSavedStatus(status)}}, nil
+	return v1.CourseSaved{CourseID: id, Status: v1.CourseSaveStatus(status)}, nil
 }
 
-// courseOf reads a whole course: what is absent has its default.
-func courseOf(ctx context.Context, req oas.PutCourseReq) (domain.Course, error) {
-	o, err := httpapi.ReadObject(ctx, req.Data)
+// courseInput reads a whole course: what is absent has its default.
+func courseInput(r *request) (domain.Course, error) {
+	o, err := r.Object()
 	if err != nil {
 		return domain.Course{}, err
 	}
 	c := domain.Course{
 		Name:            o.String("name"),
-		IsAssessment:    or(o.OptBool("isAssessment"), false),
-		PassMark:        or(o.OptPoints("passMark"), domain.DefaultPassMark),
-		AllowedAttempts: int(or(o.OptInt("attempts"), domain.DefaultAllowedAttempts)),
-		Modules:         or(o.OptStrings("modules"), []string{}),
+		IsAssessment:    valueOr(o.OptBool("isAssessment"), false),
+		PassMark:        valueOr(o.OptPoints("passMark"), domain.DefaultPassMark),
+		AllowedAttempts: int(valueOr(o.OptInt("attempts"), domain.DefaultAllowedAttempts)),
+		Modules:         valueOr(o.OptStrings("modules", maxModules), []string{}),
 	}
 	return c, o.Err(func() error { checked := c; return checked.Check() })
 }
 
-func or[T any](p *T, otherwise T) T {
+func valueOr[T any](p *T, otherwise T) T {
 	if p == nil {
 		return otherwise
 	}
 	return *p
 }
 
-// GrantCourse lets a company assign a course.
-func (h *handler) GrantCourse(ctx context.Context, p oas.GrantCourseParams) (*oas.GrantResponse, error) {
-	return h.grant(ctx, p.ExternalID, p.CompanyID, true, h.svc.GrantCourse)
-}
-
-// WithdrawCourse takes a course from a company.
-func (h *handler) WithdrawCourse(ctx context.Context, p oas.WithdrawCourseParams) (*oas.GrantResponse, error) {
-	return h.grant(ctx, p.ExternalID, p.CompanyID, false, h.svc.WithdrawCourse)
-}
-
-func (h *handler) grant(
-	ctx context.Context, course, company string, granted bool,
-	act func(context.Context, domain.Actor, string, int64) (int64, error),
-) (*oas.GrantResponse, error) {
-	var q httpapi.Query
-	externalID, companyID := q.PathIdentifier("externalId", course), q.PathID("companyId", company)
-	if err := q.Err(); err != nil {
-		return nil, err
-	}
-	id, err := act(ctx, actorFrom(ctx), externalID, companyID)
+// grantCourse lets a company assign a course.
+func (h *handler) grantCourse(ctx context.Context, r *request) (v1.Grant, error) {
+	course, company, err := grantPath(r)
 	if err != nil {
-		return nil, err
+		return v1.Grant{}, err
 	}
-	return &oas.GrantResponse{Data: oas.Grant{CourseID: id, CompanyID: companyID, Granted: granted}}, nil
+	id, err := h.svc.GrantCourse(ctx, r.Caller, course, company)
+	if err != nil {
+		return v1.Grant{}, err
+	}
+	return v1.Grant{CourseID: id, CompanyID: company, Granted: true}, nil
+}
+
+// withdrawCourse takes a course from a company.
+func (h *handler) withdrawCourse(ctx context.Context, r *request) (v1.Grant, error) {
+	course, company, err := grantPath(r)
+	if err != nil {
+		return v1.Grant{}, err
+	}
+	id, err := h.svc.WithdrawCourse(ctx, r.Caller, course, company)
+	if err != nil {
+		return v1.Grant{}, err
+	}
+	return v1.Grant{CourseID: id, CompanyID: company, Granted: false}, nil
+}
+
+// grantPath reads the course and the company from the path.
+func grantPath(r *request) (course string, company int64, err error) {
+	p := r.Params()
+	course, company = p.PathIdentifier("externalId"), p.PathID("companyId")
+	return course, company, p.Err()
 }

@@ -1,5 +1,4 @@
-// Package platformapi is the learning platform's side over HTTP: it implements
-// the interface generated from the platform contract. Like the public API it
-// checks the token and the form of requests and leaves the rest to a service; it
-// knows no company's token and no company's scope.
+// Package platformapi is the learning platform's side over HTTP. One routing
+// table says which function answers which operation of its contract; each of
+// them turns a request into one call of a service and the outcome into the answer.
 package platformapi

@@ -2,7 +2,6 @@ package publicapi
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/netip"
 	"time"
@@ -10,17 +9,16 @@ import (
 	"github.com/coursebridge/coursebridge/api"
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/httpapi"
-	"github.com/coursebridge/coursebridge/internal/publicapi/oas"
 )
 
 // prefix is the base address of the API.
 const prefix = "/api/v1"
 
-// Service is what the API needs done. It checks the values of what it is given
-// and answers with errors of the domain; any other error becomes a 500.
+// Service does what the operations ask for. It checks the values that it is
+// given and returns errors of the domain; any other error becomes a 500.
 type Service interface {
-	// Authenticate finds a live token, its company filled in. It gives
-	// unauthorized, company_suspended or address_not_allowed.
+	// Authenticate returns a live token with its company. Codes: unauthorized,
+	// company_suspended, address_not_allowed.
 	Authenticate(ctx context.Context, bearer string, from netip.Addr) (domain.Token, error)
 
 	Provision(ctx context.Context, c domain.Caller, in domain.Provision) (domain.Employee, domain.ProvisionStatus, error)
@@ -32,7 +30,7 @@ type Service interface {
 	Courses(ctx context.Context, c domain.Caller) ([]domain.Course, error)
 
 	Assign(ctx context.Context, c domain.Caller, n domain.NewAssignment) (domain.Assignment, error)
-	// AssignMany gives one result per item, in the order of the items; an item
+	// AssignMany returns one result per item, in the order of the items; an item
 	// that carries an error gets it back as its result.
 	AssignMany(ctx context.Context, c domain.Caller, items []domain.BulkItem) ([]domain.BulkResult, error)
 	Assignments(ctx context.Context, c domain.Caller, f domain.AssignmentFilter, p domain.PageRequest) (domain.AssignmentPage, error)
@@ -40,53 +38,96 @@ type Service interface {
 	AssignmentByExternalID(ctx context.Context, c domain.Caller, externalID string) (domain.Assignment, error)
 	Revoke(ctx context.Context, c domain.Caller, id int64) error
 
-	// Now is the database's clock, by which answers call an assignment overdue.
+	// Now returns the database's time, which decides whether an assignment is overdue.
 	Now() time.Time
 }
 
 // Limiter counts a token's requests.
 type Limiter interface {
-	// Admit writes where the token stands into the answer, and gives rate_limited
-	// when its limit is used up.
+	// Admit counts a request and writes the state of the token's limit into the
+	// answer. Codes: rate_limited.
 	Admit(answer http.Header, companyID, tokenID int64) error
-	// Full writes where a token stands that has asked nothing.
+	// Full writes the limit of a token that has made no request.
 	Full(answer http.Header)
 }
 
 // Options are the parts of the API that can be left out.
 type Options struct {
-	Limiter Limiter // nil: no limit
+	Limiter Limiter       // nil for no limit
+	Timeout time.Duration // of one request, httpapi.RequestTimeout if zero
 }
 
-// handler implements the generated interfaces but for the reports.
+// handler answers the operations.
 type handler struct {
 	svc     Service
+	reports ReportService
 	limiter Limiter
 }
 
-var (
-	_ oas.Handler         = (*handler)(nil)
-	_ oas.SecurityHandler = (*handler)(nil)
-)
+// request is a request with a valid token.
+type request = httpapi.Request[domain.Token]
 
-// New gives the API with everything below /api/v1, its own description included.
-func New(svc Service, reports oas.RawHandler, opts Options) (http.Handler, error) {
-	h := &handler{svc: svc, limiter: opts.Limiter}
-	server, err := oas.NewServer(h, reports, h,
-		oas.WithPathPrefix(prefix),
-		oas.WithNotFound(h.notFound),
-		oas.WithMethodNotAllowed(h.notAllowed),
-		oas.WithErrorHandler(undecodable),
-	)
-	if err != nil {
-		return nil, fmt.Errorf("public API: %w", err)
+// New returns the handler of everything below /api/v1, the contract included.
+func New(svc Service, reports ReportService, opts Options) http.Handler {
+	h := &handler{svc: svc, reports: reports, limiter: opts.Limiter}
+	a := h.api()
+	a.Timeout = opts.Timeout
+	if opts.Limiter != nil {
+		a.Uncounted = opts.Limiter.Full
 	}
-	return &router{
-		handler:    h,
-		operations: server,
-		documents: map[string]http.Handler{
-			prefix + "/openapi.json": httpapi.Document("application/json; charset=utf-8", api.PublicJSON()),
-			prefix + "/openapi.yaml": httpapi.Document("application/yaml", api.PublicYAML()),
+	return httpapi.NewRouter(a)
+}
+
+// Contracts returns what the operations promise, for the test that holds them
+// against the contract.
+func Contracts() []httpapi.Contract { return new(handler).api().Contracts() }
+
+func (h *handler) api() httpapi.API[domain.Token] {
+	return httpapi.API[domain.Token]{
+		Prefix:     prefix,
+		Operations: h.operations(),
+		Statuses: []int{
+			http.StatusOK, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests,
+			http.StatusInternalServerError, http.StatusServiceUnavailable,
 		},
-	}, nil
+		Documents: map[string]http.Handler{
+			"/openapi.json": httpapi.Document("application/json; charset=utf-8", api.PublicJSON()),
+			"/openapi.yaml": httpapi.Document("application/yaml", api.PublicYAML()),
+		},
+		Admit: h.admit,
+	}
+}
+
+// admit checks the token, the scope and the rate, in this order. A request is
+// counted even if its scope is refused, or a wrong token could be tried without end.
+func (h *handler) admit(ctx context.Context, info *httpapi.Info, bearer string, scope domain.Scope) (domain.Token, error) {
+	if bearer == "" {
+		return domain.Token{}, domain.ErrUnauthorized
+	}
+	token, err := h.svc.Authenticate(ctx, bearer, info.Address)
+	if err != nil {
+		return domain.Token{}, err
+	}
+	info.SetCaller(token.CompanyID, token.ID)
+	var limited error
+	if h.limiter != nil {
+		limited = h.limiter.Admit(info.ResponseHeader, token.CompanyID, token.ID)
+	}
+	for _, s := range []domain.Scope{domain.ScopeBase, scope} {
+		if !token.Has(s) {
+			return domain.Token{}, domain.Errorf(domain.CodeInsufficientScope, "The token lacks the scope %s. Create a token with it in the cabinet.", s)
+		}
+	}
+	return token, limited
+}
+
+// callerOf returns on whose behalf a request is made.
+func callerOf(r *request) domain.Caller {
+	return domain.Caller{
+		Company: r.Caller.Company,
+		Actor: domain.Actor{
+			Kind: domain.ActorToken, ID: r.Caller.ID, Label: r.Caller.Name,
+			RequestID: r.Info.RequestID, Address: r.Info.Remote(),
+		},
+	}
 }

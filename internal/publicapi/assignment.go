@@ -6,31 +6,31 @@ import (
 	"strconv"
 	"time"
 
+	v1 "github.com/coursebridge/coursebridge/api/v1"
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/httpapi"
-	"github.com/coursebridge/coursebridge/internal/publicapi/oas"
 )
 
-// CreateAssignment assigns a course.
-func (h *handler) CreateAssignment(ctx context.Context, req oas.CreateAssignmentReq) (*oas.AssignmentCreatedResponse, error) {
-	o, err := httpapi.ReadObject(ctx, req.Data)
+// createAssignment assigns a course.
+func (h *handler) createAssignment(ctx context.Context, r *request) (v1.AssignmentCreated, error) {
+	o, err := r.Object()
 	if err != nil {
-		return nil, err
+		return v1.AssignmentCreated{}, err
 	}
 	in, err := newAssignment(o)
 	if err != nil {
-		return nil, err
+		return v1.AssignmentCreated{}, err
 	}
-	a, err := h.svc.Assign(ctx, callerFrom(ctx), in)
+	a, err := h.svc.Assign(ctx, callerOf(r), in)
 	if err != nil {
-		return nil, err
+		return v1.AssignmentCreated{}, err
 	}
 	now := h.svc.Now()
-	return &oas.AssignmentCreatedResponse{Data: oas.AssignmentCreated{
+	return v1.AssignmentCreated{
 		ID: a.ID, ExternalID: a.ExternalID,
-		Status: oas.AssignmentStatus(a.Status), StatusCategory: oas.StatusCategory(a.Category(now)), IsOverdue: a.Overdue(now),
-		AssignedAt: domain.FormatInstant(a.AssignedAt), Deadline: domain.FormatInstant(a.Deadline),
-	}}, nil
+		Status: v1.AssignmentStatus(a.Status), StatusCategory: v1.StatusCategory(a.Category(now)), IsOverdue: a.Overdue(now),
+		AssignedAt: dateTime(a.AssignedAt), Deadline: dateTime(a.Deadline),
+	}, nil
 }
 
 // newAssignment reads an assignment input item, alone or in a bulk.
@@ -45,51 +45,48 @@ func newAssignment(o *httpapi.Object) (domain.NewAssignment, error) {
 	return in, o.Err(in.Check)
 }
 
-// ListAssignments gives one page of the company's assignments.
-func (h *handler) ListAssignments(ctx context.Context, p oas.ListAssignmentsParams) (*oas.AssignmentListResponseHeaders, error) {
-	var q httpapi.Query
-	filter := assignmentFilter(&q, p.EmployeeExternalID, p.Status, p.CourseID, p.UpdatedSince)
-	list := httpapi.Assignments
-	if p.UpdatedSince.IsSet() {
-		list = httpapi.Changes
+// listAssignments returns one page of the company's assignments.
+func (h *handler) listAssignments(ctx context.Context, r *request) (v1.AssignmentList, error) {
+	p := r.Params()
+	filter := assignmentFilter(p)
+	order := httpapi.Assignments
+	if p.Has("updatedSince") {
+		order = httpapi.Changes
 	}
-	paging := q.Walk(list, p.Page, p.Limit, p.After)
-	if err := q.Err(); err != nil {
-		return nil, err
+	paging := p.Walk(order)
+	if err := p.Err(); err != nil {
+		return v1.AssignmentList{}, err
 	}
-	found, err := h.svc.Assignments(ctx, callerFrom(ctx), filter, paging.PageRequest)
+	found, err := h.svc.Assignments(ctx, callerOf(r), filter, paging.PageRequest)
 	if err != nil {
-		return nil, err
-	}
-	out := &oas.AssignmentListResponseHeaders{}
-	out.Response.Data = oas.AssignmentList{
-		Items:      assignmentList(found.Items, h.svc.Now()),
-		Pagination: pagination(paging, found.Total),
+		return v1.AssignmentList{}, err
 	}
 	mark := watermark(paging, found)
 	if mark != nil {
-		out.XSyncWatermark = oas.NewOptString(domain.FormatInstant(*mark))
+		r.Info.ResponseHeader.Set("X-Sync-Watermark", domain.FormatInstant(*mark))
 	}
 	if n := len(found.Items); found.More && n > 0 {
 		last := domain.Cursor{ID: found.Items[n-1].ID}
-		if list == httpapi.Changes {
+		if order == httpapi.Changes {
 			last.At = found.Items[n-1].UpdatedAt.UnixMilli()
 		}
 		if mark != nil {
 			last.Watermark = mark.UnixMilli()
 		}
-		out.Link = oas.NewOptString(paging.Next(prefix+"/assignments", filterValues(filter), last))
+		r.Info.ResponseHeader.Set("Link", paging.Next(prefix+"/assignments", filterValues(filter), last))
 	}
-	return out, nil
+	return v1.AssignmentList{
+		Items: assignmentItems(found.Items, h.svc.Now()), Pagination: paging.Pagination(found.Total),
+	}, nil
 }
 
-// assignmentFilter reads the filters that assignments are listed and reported by.
-func assignmentFilter(q *httpapi.Query, employee, status, course, since oas.OptString) domain.AssignmentFilter {
+// assignmentFilter reads the filters of lists and reports of assignments.
+func assignmentFilter(p *httpapi.Params) domain.AssignmentFilter {
 	return domain.AssignmentFilter{
-		EmployeeExternalID: q.Identifier("employeeExternalId", employee),
-		Status:             q.Status("status", status),
-		CourseID:           q.ID("courseId", course),
-		UpdatedSince:       q.Instant("updatedSince", since),
+		EmployeeExternalID: p.Identifier("employeeExternalId"),
+		Status:             p.Status("status"),
+		CourseID:           p.ID("courseId"),
+		UpdatedSince:       p.Instant("updatedSince"),
 	}
 }
 
@@ -106,8 +103,8 @@ func filterValues(f domain.AssignmentFilter) url.Values {
 	return v
 }
 
-// watermark is that of the walk's first page: changes made while the walk went
-// on may have been passed by, so a later page's would miss them.
+// watermark returns the watermark of the walk's first page: a walk may have passed
+// by changes that were made during it, which a later page's would miss.
 func watermark(p httpapi.Paging, found domain.AssignmentPage) *time.Time {
 	if found.Watermark != nil && p.After != nil && p.After.Watermark != 0 {
 		first := time.UnixMilli(p.After.Watermark)
@@ -116,49 +113,60 @@ func watermark(p httpapi.Paging, found domain.AssignmentPage) *time.Time {
 	return found.Watermark
 }
 
-// GetAssignment gives an assignment by the service's id.
-func (h *handler) GetAssignment(ctx context.Context, p oas.GetAssignmentParams) (*oas.AssignmentResponse, error) {
-	return answer(h, h.byID, assignmentResponse)(ctx, p.ID)
-}
-
-// GetAssignmentByExternalID gives an assignment by the caller's identifier.
-func (h *handler) GetAssignmentByExternalID(ctx context.Context, p oas.GetAssignmentByExternalIDParams) (*oas.AssignmentResponse, error) {
-	return answer(h, h.byExternalID, assignmentResponse)(ctx, p.ExternalID)
-}
-
-// RevokeAssignment takes an assignment back.
-func (h *handler) RevokeAssignment(ctx context.Context, p oas.RevokeAssignmentParams) (*oas.RevokeResponse, error) {
-	id, err := pathID(p.ID)
+// findAssignment returns the assignment that the path names by the service's id
+// or by the caller's identifier.
+func (h *handler) findAssignment(ctx context.Context, r *request) (domain.Assignment, error) {
+	if r.PathValue("id") != "" {
+		id, err := r.PathID("id")
+		if err != nil {
+			return domain.Assignment{}, err
+		}
+		return h.svc.Assignment(ctx, callerOf(r), id)
+	}
+	externalID, err := r.PathIdentifier("externalId")
 	if err != nil {
-		return nil, err
+		return domain.Assignment{}, err
 	}
-	if err := h.svc.Revoke(ctx, callerFrom(ctx), id); err != nil {
-		return nil, err
-	}
-	return &oas.RevokeResponse{Data: oas.Revoked{ID: id}}, nil
+	return h.svc.AssignmentByExternalID(ctx, callerOf(r), externalID)
 }
 
-func assignmentResponse(a domain.Assignment, now time.Time) *oas.AssignmentResponse {
-	return &oas.AssignmentResponse{Data: assignment(a, now)}
+func (h *handler) getAssignment(ctx context.Context, r *request) (v1.Assignment, error) {
+	a, err := h.findAssignment(ctx, r)
+	if err != nil {
+		return v1.Assignment{}, err
+	}
+	return assignment(&a, h.svc.Now()), nil
 }
 
-func assignmentList(list []domain.Assignment, now time.Time) []oas.Assignment {
-	out := make([]oas.Assignment, len(list))
-	for i, a := range list {
-		out[i] = assignment(a, now)
+// revokeAssignment takes an assignment back.
+func (h *handler) revokeAssignment(ctx context.Context, r *request) (v1.Revoked, error) {
+	id, err := r.PathID("id")
+	if err != nil {
+		return v1.Revoked{}, err
+	}
+	if err := h.svc.Revoke(ctx, callerOf(r), id); err != nil {
+		return v1.Revoked{}, err
+	}
+	return v1.Revoked{ID: id, Revoked: true}, nil
+}
+
+func assignmentItems(list []domain.Assignment, now time.Time) []v1.Assignment {
+	out := make([]v1.Assignment, len(list))
+	for i := range list {
+		out[i] = assignment(&list[i], now)
 	}
 	return out
 }
 
-func assignment(a domain.Assignment, now time.Time) oas.Assignment {
-	return oas.Assignment{
+func assignment(a *domain.Assignment, now time.Time) v1.Assignment {
+	return v1.Assignment{
 		ID: a.ID, ExternalID: a.ExternalID,
 		EmployeeExternalID: a.EmployeeExternalID, EmployeeEmail: a.EmployeeEmail,
 		CourseID: a.CourseID, CourseName: a.CourseName,
-		Status: oas.AssignmentStatus(a.Status), StatusCategory: oas.StatusCategory(a.Category(now)), IsOverdue: a.Overdue(now),
-		CompletionPercent: a.Percent.Float(), Score: nilPoints(a.Score), NumberOfAttempts: a.Attempts, IsRequired: a.IsRequired,
-		AssignedAt: domain.FormatInstant(a.AssignedAt), Deadline: domain.FormatInstant(a.Deadline),
-		StartedAt: nilInstant(a.StartedAt), CompletedAt: nilInstant(a.CompletedAt),
-		LastActivityAt: domain.FormatInstant(a.LastActivity()),
+		Status: v1.AssignmentStatus(a.Status), StatusCategory: v1.StatusCategory(a.Category(now)), IsOverdue: a.Overdue(now),
+		CompletionPercent: a.Percent.Float(), Score: nullableNumber(a.Score), NumberOfAttempts: a.Attempts, IsRequired: a.IsRequired,
+		AssignedAt: dateTime(a.AssignedAt), Deadline: dateTime(a.Deadline),
+		StartedAt: nullableDateTime(a.StartedAt), CompletedAt: nullableDateTime(a.CompletedAt),
+		LastActivityAt: dateTime(a.LastActivity()),
 	}
 }

@@ -4,40 +4,41 @@ import (
 	"context"
 	"fmt"
 
+	v1 "github.com/coursebridge/coursebridge/api/v1"
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/httpapi"
-	"github.com/coursebridge/coursebridge/internal/publicapi/oas"
 )
 
-const maxBulk = 500
+// maxBulkItems is the most items that one bulk request may have.
+const maxBulkItems = 500
 
-// CreateAssignmentsBulk assigns many courses; each item stands alone.
-func (h *handler) CreateAssignmentsBulk(ctx context.Context, req oas.CreateAssignmentsBulkReq) (*oas.BulkResponse, error) {
-	items, err := bulkOf(ctx, req)
+// createAssignments assigns many courses; each item stands alone.
+func (h *handler) createAssignments(ctx context.Context, r *request) (v1.BulkResults, error) {
+	items, err := bulkItems(r)
 	if err != nil {
-		return nil, err
+		return v1.BulkResults{}, err
 	}
-	results, err := h.svc.AssignMany(ctx, callerFrom(ctx), items)
+	results, err := h.svc.AssignMany(ctx, callerOf(r), items)
 	if err != nil {
-		return nil, err
+		return v1.BulkResults{}, err
 	}
 	if len(results) != len(items) {
-		return nil, fmt.Errorf("bulk of %d items got %d results", len(items), len(results))
+		return v1.BulkResults{}, fmt.Errorf("bulk of %d items got %d results", len(items), len(results))
 	}
-	out := make([]oas.BulkResult, len(results))
-	for i, r := range results {
-		out[i] = bulkResult(ctx, i, r)
+	out := make([]v1.BulkResult, len(results))
+	for i := range results {
+		out[i] = bulkResult(r.Info, i, &results[i])
 	}
-	return &oas.BulkResponse{Data: oas.BulkResults{Results: out}}, nil
+	return v1.BulkResults{Results: out}, nil
 }
 
-// bulkOf reads the items one by one, so that a bad one harms no other.
-func bulkOf(ctx context.Context, req oas.CreateAssignmentsBulkReq) ([]domain.BulkItem, error) {
-	body, err := httpapi.ReadObject(ctx, req.Data)
+// bulkItems reads the items one by one, so that a bad one does not affect the others.
+func bulkItems(r *request) ([]domain.BulkItem, error) {
+	body, err := r.Object()
 	if err != nil {
 		return nil, err
 	}
-	raws := body.Items("items", maxBulk)
+	raws := body.Items("items", maxBulkItems)
 	if err := body.Err(nil); err != nil {
 		return nil, err
 	}
@@ -52,14 +53,10 @@ func bulkOf(ctx context.Context, req oas.CreateAssignmentsBulkReq) ([]domain.Bul
 	return items, nil
 }
 
-func bulkResult(ctx context.Context, index int, r domain.BulkResult) oas.BulkResult {
+func bulkResult(info *httpapi.Info, index int, r *domain.BulkResult) v1.BulkResult {
 	if r.Err == nil {
-		return oas.NewBulkDoneBulkResult(oas.BulkDone{
-			Index: index, AssignmentID: r.Assignment.ID, Status: oas.AssignmentStatus(r.Assignment.Status),
-		})
+		return v1.BulkResult{Index: index, OK: true, AssignmentID: r.Assignment.ID, Status: string(r.Assignment.Status)}
 	}
-	code, message := httpapi.DescribeItem(httpapi.InfoFrom(ctx), r.Err)
-	return oas.NewBulkFailedBulkResult(oas.BulkFailed{
-		Index: index, Status: oas.BulkFailedStatusError, Code: oas.ErrorCode(code), Message: message,
-	})
+	code, message := httpapi.DescribeItem(info, r.Err)
+	return v1.BulkResult{Index: index, Status: "error", Code: v1.ErrorCode(code), Message: message}
 }

@@ -18,11 +18,15 @@ import (
 )
 
 // whole is the API as it is served, with everything around it but the network.
-func whole(b *testing.B) http.Handler {
+func whole(b *testing.B, assignments int) http.Handler {
 	b.Helper()
 	f := &fake{}
 	for i := range 10 {
 		f.courses = append(f.courses, domain.Course{ID: int64(i), Name: "Forklift safety " + strconv.Itoa(i), ExternalID: "forklift"})
+	}
+	f.employee = anna
+	for range assignments {
+		f.list.Items = append(f.list.Items, passed)
 	}
 	s, err := server.New(server.Options{
 		Log:      slog.New(slog.NewJSONHandler(io.Discard, nil)),
@@ -46,9 +50,16 @@ func (q *quiet) Header() http.Header         { return q.header }
 func (q *quiet) Write(p []byte) (int, error) { return len(p), nil }
 func (q *quiet) WriteHeader(int)             {}
 
-func BenchmarkCourses(b *testing.B) {
-	h := whole(b)
-	r := httptest.NewRequest(http.MethodGet, "/api/v1/courses", nil)
+func BenchmarkCourses(b *testing.B) { get(b, whole(b, 0), "/courses") }
+
+// BenchmarkEmployee reads an employee with the assignments of an ordinary year.
+func BenchmarkEmployee(b *testing.B) { get(b, whole(b, 5), "/employees/HR-1042") }
+
+func BenchmarkListOf500(b *testing.B) { get(b, whole(b, 500), "/assignments?limit=500") }
+
+func get(b *testing.B, h http.Handler, path string) {
+	b.Helper()
+	r := httptest.NewRequest(http.MethodGet, "/api/v1"+path, nil)
 	r.Header.Set("Authorization", "Bearer read")
 	b.ReportAllocs()
 	for b.Loop() {
@@ -59,7 +70,7 @@ func BenchmarkCourses(b *testing.B) {
 // BenchmarkOverNetwork holds the API against a handler that does nothing but
 // write the same bytes: what is lost between the two is ours.
 func BenchmarkOverNetwork(b *testing.B) {
-	h := whole(b)
+	h := whole(b, 0)
 	rec := httptest.NewRecorder()
 	r := httptest.NewRequest(http.MethodGet, "/api/v1/courses", nil)
 	r.Header.Set("Authorization", "Bearer read")

@@ -3,21 +3,22 @@ package publicapi
 import (
 	"context"
 
-	"github.com/coursebridge/coursebridge/internal/publicapi/oas"
+	v1 "github.com/coursebridge/coursebridge/api/v1"
 )
 
-// ListCourses gives everything that the company can assign.
-func (h *handler) ListCourses(ctx context.Context) (*oas.CourseListResponse, error) {
-	courses, err := h.svc.Courses(ctx, callerFrom(ctx))
+// listCourses returns every course that the company can assign.
+func (h *handler) listCourses(ctx context.Context, r *request) (v1.CourseList, error) {
+	courses, err := h.svc.Courses(ctx, callerOf(r))
 	if err != nil {
-		return nil, err
+		return v1.CourseList{}, err
 	}
-	items := make([]oas.Course, len(courses))
-	for i, c := range courses {
-		items[i] = oas.Course{
-			ID: c.ID, Name: c.Name, IsAssessment: c.IsAssessment,
-			ExternalID: oas.NilString{Value: c.ExternalID, Null: c.ExternalID == ""},
+	items := make([]v1.Course, len(courses))
+	for i := range courses {
+		c := &courses[i]
+		items[i] = v1.Course{ID: c.ID, Name: c.Name, IsAssessment: c.IsAssessment}
+		if c.ExternalID != "" {
+			items[i].ExternalID = &c.ExternalID
 		}
 	}
-	return &oas.CourseListResponse{Data: oas.CourseList{Items: items}}, nil
+	return v1.CourseList{Items: items}, nil
 }

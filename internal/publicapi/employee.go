@@ -4,28 +4,26 @@ import (
 	"context"
 	"net/url"
 
+	v1 "github.com/coursebridge/coursebridge/api/v1"
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/httpapi"
-	"github.com/coursebridge/coursebridge/internal/publicapi/oas"
 )
 
-// ProvisionEmployee creates or links an employee.
-func (h *handler) ProvisionEmployee(ctx context.Context, req oas.ProvisionEmployeeReq) (*oas.ProvisionResponse, error) {
-	in, err := provisionOf(ctx, req)
+// provisionEmployee creates or links an employee.
+func (h *handler) provisionEmployee(ctx context.Context, r *request) (v1.Provisioned, error) {
+	in, err := provisionInput(r)
 	if err != nil {
-		return nil, err
+		return v1.Provisioned{}, err
 	}
-	e, status, err := h.svc.Provision(ctx, callerFrom(ctx), in)
+	e, status, err := h.svc.Provision(ctx, callerOf(r), in)
 	if err != nil {
-		return nil, err
+		return v1.Provisioned{}, err
 	}
-	return &oas.ProvisionResponse{Data: oas.Provisioned{
-		ID: e.ID, ExternalID: e.ExternalID, Email: e.Email, Status: oas.ProvisionedStatus(status),
-	}}, nil
+	return v1.Provisioned{ID: e.ID, ExternalID: e.ExternalID, Email: e.Email, Status: v1.ProvisionStatus(status)}, nil
 }
 
-func provisionOf(ctx context.Context, req oas.ProvisionEmployeeReq) (in domain.Provision, err error) {
-	o, err := httpapi.ReadObject(ctx, req.Data)
+func provisionInput(r *request) (in domain.Provision, err error) {
+	o, err := r.Object()
 	if err != nil {
 		return in, err
 	}
@@ -33,112 +31,99 @@ func provisionOf(ctx context.Context, req oas.ProvisionEmployeeReq) (in domain.P
 	return in, o.Err(func() error { p := in; return p.Check() })
 }
 
-// ListEmployees gives one page of the company's employees.
-func (h *handler) ListEmployees(ctx context.Context, p oas.ListEmployeesParams) (*oas.EmployeeListResponseHeaders, error) {
-	var q httpapi.Query
-	paging := q.Walk(httpapi.Employees, p.Page, p.Limit, p.After)
-	filter := domain.EmployeeFilter{
-		ExternalID: q.Identifier("externalId", p.ExternalID),
-		Email:      q.Email("email", p.Email),
-		Tag:        q.Tag("tag", p.Tag),
+// listEmployees returns one page of the company's employees.
+func (h *handler) listEmployees(ctx context.Context, r *request) (v1.EmployeeList, error) {
+	p := r.Params()
+	paging := p.Walk(httpapi.Employees)
+	filter := domain.EmployeeFilter{ExternalID: p.Identifier("externalId"), Email: p.Email("email"), Tag: p.Tag("tag")}
+	if err := p.Err(); err != nil {
+		return v1.EmployeeList{}, err
 	}
-	if err := q.Err(); err != nil {
-		return nil, err
-	}
-	found, err := h.svc.Employees(ctx, callerFrom(ctx), filter, paging.PageRequest)
+	found, err := h.svc.Employees(ctx, callerOf(r), filter, paging.PageRequest)
 	if err != nil {
-		return nil, err
+		return v1.EmployeeList{}, err
 	}
-	out := &oas.EmployeeListResponseHeaders{}
-	out.Response.Data = oas.EmployeeList{
-		Items:      make([]oas.Employee, len(found.Items)),
-		Pagination: pagination(paging, found.Total),
-	}
-	for i, e := range found.Items {
-		out.Response.Data.Items[i] = employee(e)
+	out := v1.EmployeeList{Items: make([]v1.Employee, len(found.Items)), Pagination: paging.Pagination(found.Total)}
+	for i := range found.Items {
+		out.Items[i] = employee(&found.Items[i])
 	}
 	if n := len(found.Items); found.More && n > 0 {
 		filters := url.Values{}
 		keep(filters, "externalId", filter.ExternalID)
 		keep(filters, "email", filter.Email)
 		keep(filters, "tag", filter.Tag)
-		out.Link = oas.NewOptString(paging.Next(prefix+"/employees", filters, domain.Cursor{ID: found.Items[n-1].ID}))
+		link := paging.Next(prefix+"/employees", filters, domain.Cursor{ID: found.Items[n-1].ID})
+		r.Info.ResponseHeader.Set("Link", link)
 	}
 	return out, nil
 }
 
-// GetEmployee gives one employee with all assignments.
-func (h *handler) GetEmployee(ctx context.Context, p oas.GetEmployeeParams) (*oas.EmployeeWithAssignmentsResponse, error) {
-	externalID, err := pathIdentifier(p.ExternalID)
+// getEmployee returns one employee with all assignments.
+func (h *handler) getEmployee(ctx context.Context, r *request) (v1.EmployeeWithAssignments, error) {
+	externalID, err := r.PathIdentifier("externalId")
 	if err != nil {
-		return nil, err
+		return v1.EmployeeWithAssignments{}, err
 	}
-	e, assignments, err := h.svc.Employee(ctx, callerFrom(ctx), externalID)
+	e, assignments, err := h.svc.Employee(ctx, callerOf(r), externalID)
 	if err != nil {
-		return nil, err
+		return v1.EmployeeWithAssignments{}, err
 	}
-	shown := employee(e)
-	return &oas.EmployeeWithAssignmentsResponse{Data: oas.EmployeeWithAssignments{
-		ID: shown.ID, ExternalID: shown.ExternalID, Email: shown.Email, Name: shown.Name, Role: shown.Role,
-		Tags: shown.Tags, JoinedAt: shown.JoinedAt,
-		Assignments: assignmentList(assignments, h.svc.Now()),
-	}}, nil
-}
-
-// UpdateEmployee changes, offboards or brings back an employee.
-func (h *handler) UpdateEmployee(ctx context.Context, req oas.UpdateEmployeeReq, p oas.UpdateEmployeeParams) (*oas.EmployeeUpdateResponse, error) {
-	externalID, err := pathIdentifier(p.ExternalID)
-	if err != nil {
-		return nil, err
-	}
-	patch, err := patchOf(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	done, err := h.svc.PatchEmployee(ctx, callerFrom(ctx), externalID, patch)
-	if err != nil {
-		return nil, err
-	}
-	if done.Offboarded {
-		return &oas.EmployeeUpdateResponse{
-			Data: oas.NewOffboardedEmployeeUpdateResponseData(oas.Offboarded{ExternalID: externalID}),
-		}, nil
-	}
-	return &oas.EmployeeUpdateResponse{
-		Data: oas.NewEmployeeEmployeeUpdateResponseData(employee(done.Employee)),
+	return v1.EmployeeWithAssignments{
+		Employee: employee(&e), Assignments: assignmentItems(assignments, h.svc.Now()),
 	}, nil
 }
 
-func patchOf(ctx context.Context, req oas.UpdateEmployeeReq) (patch domain.EmployeePatch, err error) {
-	o, err := httpapi.ReadOptionalObject(ctx, req.Data)
+// updateEmployee changes, offboards or brings back an employee.
+func (h *handler) updateEmployee(ctx context.Context, r *request) (v1.EmployeeUpdated, error) {
+	externalID, err := r.PathIdentifier("externalId")
+	if err != nil {
+		return v1.EmployeeUpdated{}, err
+	}
+	patch, err := employeePatch(r)
+	if err != nil {
+		return v1.EmployeeUpdated{}, err
+	}
+	done, err := h.svc.PatchEmployee(ctx, callerOf(r), externalID, patch)
+	if err != nil {
+		return v1.EmployeeUpdated{}, err
+	}
+	if done.Offboarded {
+		return v1.EmployeeUpdated{Offboarded: &v1.Offboarded{ExternalID: externalID, Status: "offboarded"}}, nil
+	}
+	shown := employee(&done.Employee)
+	return v1.EmployeeUpdated{Employee: &shown}, nil
+}
+
+func employeePatch(r *request) (patch domain.EmployeePatch, err error) {
+	o, err := r.OptionalObject()
 	if err != nil {
 		return patch, err
 	}
 	patch = domain.EmployeePatch{
-		Name: o.OptString("name"), Tags: o.OptStrings("tags"), Email: o.OptString("email"), Active: o.OptBool("active"),
+		Name: o.OptString("name"), Tags: o.OptStrings("tags", domain.MaxTags), Email: o.OptString("email"), Active: o.OptBool("active"),
 	}
 	return patch, o.Err(func() error { p := patch; return p.Check() })
 }
 
-// DeleteEmployee removes an employee and all personal data.
-func (h *handler) DeleteEmployee(ctx context.Context, p oas.DeleteEmployeeParams) (*oas.DeleteResponse, error) {
-	externalID, err := pathIdentifier(p.ExternalID)
+// deleteEmployee removes an employee and all personal data.
+func (h *handler) deleteEmployee(ctx context.Context, r *request) (v1.Deleted, error) {
+	externalID, err := r.PathIdentifier("externalId")
 	if err != nil {
-		return nil, err
+		return v1.Deleted{}, err
 	}
-	if err := h.svc.DeleteEmployee(ctx, callerFrom(ctx), externalID); err != nil {
-		return nil, err
+	if err := h.svc.DeleteEmployee(ctx, callerOf(r), externalID); err != nil {
+		return v1.Deleted{}, err
 	}
-	return &oas.DeleteResponse{Data: oas.Deleted{ExternalID: externalID}}, nil
+	return v1.Deleted{ExternalID: externalID, Status: "deleted"}, nil
 }
 
-func employee(e domain.Employee) oas.Employee {
+func employee(e *domain.Employee) v1.Employee {
 	tags := e.Tags
 	if tags == nil {
 		tags = []string{}
 	}
-	return oas.Employee{
-		ID: e.ID, ExternalID: e.ExternalID, Email: e.Email, Name: e.Name, Role: oas.Role(e.Role), Tags: tags,
-		JoinedAt: domain.FormatInstant(e.JoinedAt),
+	return v1.Employee{
+		ID: e.ID, ExternalID: e.ExternalID, Email: e.Email, Name: e.Name, Role: v1.Role(e.Role), Tags: tags,
+		JoinedAt: dateTime(e.JoinedAt),
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/publicapi"
-	"github.com/coursebridge/coursebridge/internal/publicapi/oas"
+	"github.com/coursebridge/coursebridge/internal/service"
 )
 
 var now = time.Date(2026, 11, 14, 9, 30, 0, 0, time.UTC)
@@ -128,25 +128,21 @@ func (f *fake) Revoke(ctx context.Context, c domain.Caller, id int64) error {
 
 func (f *fake) Now() time.Time { return now }
 
-// noReports stands where reports would be written.
-type noReports struct{ oas.RawHandler }
+// fakeReports writes an empty report of assignments, and is too busy for one of employees.
+type fakeReports struct{}
 
-func (noReports) ReportAssignmentsCsv(_ context.Context, _ oas.ReportAssignmentsCsvParams, w http.ResponseWriter) error {
-	_, err := io.WriteString(w, "id\r\n")
+func (fakeReports) Assignments(ctx context.Context, _ domain.Caller, _ domain.AssignmentFilter, _ service.ReportForm, begin service.BeginReport) error {
+	_, err := io.WriteString(begin(ctx, "assignments.csv", "text/csv"), "id\r\n")
 	return err
 }
 
-func (noReports) ReportEmployeesCsv(context.Context, oas.ReportEmployeesCsvParams, http.ResponseWriter) error {
+func (fakeReports) Employees(context.Context, domain.Caller, domain.EmployeeFilter, service.ReportForm, service.BeginReport) error {
 	return domain.Errorf(domain.CodeTooManyReports, "Too many.")
 }
 
 func newAPI(t testing.TB, f *fake, opts publicapi.Options) http.Handler {
 	t.Helper()
-	h, err := publicapi.New(f, noReports{}, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
+	return publicapi.New(f, fakeReports{}, opts)
 }
 
 // ask sends a request and gives the answer. The token is "all" unless the test

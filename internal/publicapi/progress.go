@@ -2,47 +2,36 @@ package publicapi
 
 import (
 	"context"
-	"time"
 
-	"github.com/coursebridge/coursebridge/internal/domain"
-	"github.com/coursebridge/coursebridge/internal/publicapi/oas"
+	v1 "github.com/coursebridge/coursebridge/api/v1"
 )
 
-// GetAssignmentProgress tells how far an assignment has come.
-func (h *handler) GetAssignmentProgress(ctx context.Context, p oas.GetAssignmentProgressParams) (*oas.ProgressResponse, error) {
-	return answer(h, h.byID, progress)(ctx, p.ID)
+// getProgress says how far an assignment has come.
+func (h *handler) getProgress(ctx context.Context, r *request) (v1.Progress, error) {
+	a, err := h.findAssignment(ctx, r)
+	if err != nil {
+		return v1.Progress{}, err
+	}
+	now := h.svc.Now()
+	return v1.Progress{
+		ID: a.ID, CompletionPercent: a.Percent.Float(), LastActivityAt: dateTime(a.LastActivity()),
+		Status: v1.AssignmentStatus(a.Status), StatusCategory: v1.StatusCategory(a.Category(now)), IsOverdue: a.Overdue(now),
+	}, nil
 }
 
-// GetAssignmentProgressByExternalID does the same by the caller's identifier.
-func (h *handler) GetAssignmentProgressByExternalID(ctx context.Context, p oas.GetAssignmentProgressByExternalIDParams) (*oas.ProgressResponse, error) {
-	return answer(h, h.byExternalID, progress)(ctx, p.ExternalID)
-}
-
-// GetAssignmentResults tells the outcome of the latest ended attempt.
-func (h *handler) GetAssignmentResults(ctx context.Context, p oas.GetAssignmentResultsParams) (*oas.ResultsResponse, error) {
-	return answer(h, h.byID, results)(ctx, p.ID)
-}
-
-// GetAssignmentResultsByExternalID does the same by the caller's identifier.
-func (h *handler) GetAssignmentResultsByExternalID(ctx context.Context, p oas.GetAssignmentResultsByExternalIDParams) (*oas.ResultsResponse, error) {
-	return answer(h, h.byExternalID, results)(ctx, p.ExternalID)
-}
-
-func progress(a domain.Assignment, now time.Time) *oas.ProgressResponse {
-	return &oas.ProgressResponse{Data: oas.Progress{
-		ID: a.ID, CompletionPercent: a.Percent.Float(), LastActivityAt: domain.FormatInstant(a.LastActivity()),
-		Status: oas.AssignmentStatus(a.Status), StatusCategory: oas.StatusCategory(a.Category(now)), IsOverdue: a.Overdue(now),
-	}}
-}
-
-func results(a domain.Assignment, now time.Time) *oas.ResultsResponse {
-	return &oas.ResultsResponse{Data: oas.Results{
-		ID: a.ID, Score: nilPoints(a.Score), NumberOfAttempts: a.Attempts,
-		Status: oas.AssignmentStatus(a.Status), StatusCategory: oas.StatusCategory(a.Category(now)),
-		CompletedAt: nilInstant(a.EndedAt),
-		ResultSummary: oas.ResultSummary{
-			CompletionState: oas.CompletionState(a.Completion()), IsPassed: a.Passed(),
-			FinalScore: nilPoints(a.Score), Summary: a.Summary(),
+// getResults returns the outcome of the latest ended attempt.
+func (h *handler) getResults(ctx context.Context, r *request) (v1.Results, error) {
+	a, err := h.findAssignment(ctx, r)
+	if err != nil {
+		return v1.Results{}, err
+	}
+	score := nullableNumber(a.Score)
+	return v1.Results{
+		ID: a.ID, Score: score, NumberOfAttempts: a.Attempts,
+		Status: v1.AssignmentStatus(a.Status), StatusCategory: v1.StatusCategory(a.Category(h.svc.Now())),
+		CompletedAt: nullableDateTime(a.EndedAt),
+		ResultSummary: v1.ResultSummary{
+			CompletionState: v1.CompletionState(a.Completion()), IsPassed: a.Passed(), FinalScore: score, Summary: a.Summary(),
 		},
-	}}
+	}, nil
 }

@@ -57,10 +57,7 @@ func newDesk(t *testing.T, m meddled, options service.ReportOptions) *desk {
 	t.Helper()
 	c := storetest.Company(t, m.Store, "Report").Company
 	c.TimeZone = "Asia/Kolkata"
-	api, err := publicapi.New(owner{fake: &fake{}, company: c}, publicapi.NewReports(service.NewReports(m, options)), publicapi.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	api := publicapi.New(owner{fake: &fake{}, company: c}, service.NewReports(m, options), publicapi.Options{})
 	d := &desk{store: m.Store, company: c.ID, ended: make(chan struct{}, 100)}
 	d.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() { d.ended <- struct{}{} }()
@@ -271,10 +268,7 @@ func TestTooManyReports(t *testing.T) {
 	wait := func() error { begun <- struct{}{}; <-goOn; return nil }
 	c := storetest.Company(t, s, "Report").Company
 	reports := service.NewReports(meddled{Store: s, before: wait}, service.ReportOptions{PerCompany: 1})
-	h, err := publicapi.New(owner{fake: &fake{}, company: c}, publicapi.NewReports(reports), publicapi.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := publicapi.New(owner{fake: &fake{}, company: c}, reports, publicapi.Options{})
 	first := make(chan *httptest.ResponseRecorder)
 	go func() { first <- ask(h, readToken, "GET", "/reports/assignments.csv", "") }()
 	<-begun
@@ -297,10 +291,7 @@ func TestReportOfUnreachableDatabase(t *testing.T) {
 	c := storetest.Company(t, s, "Report").Company
 	down := func() error { return domain.Errorf(domain.CodeUnavailable, "Not now.") }
 	reports := service.NewReports(meddled{Store: s, before: down}, service.DefaultReportOptions)
-	h, err := publicapi.New(owner{fake: &fake{}, company: c}, publicapi.NewReports(reports), publicapi.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := publicapi.New(owner{fake: &fake{}, company: c}, reports, publicapi.Options{})
 	rec := ask(h, readToken, "GET", "/reports/assignments.xlsx", "")
 	if f := failureOf(t, rec); rec.Code != 503 || f.Code != "unavailable" || rec.Header().Get("Content-Disposition") != "" {
 		t.Errorf("%d %v %s", rec.Code, rec.Header(), rec.Body)

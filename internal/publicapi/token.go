@@ -3,23 +3,23 @@ package publicapi
 import (
 	"context"
 
+	v1 "github.com/coursebridge/coursebridge/api/v1"
 	"github.com/coursebridge/coursebridge/internal/domain"
-	"github.com/coursebridge/coursebridge/internal/publicapi/oas"
 )
 
-// GetToken tells what the token of the request may do.
-func (h *handler) GetToken(ctx context.Context) (*oas.TokenResponse, error) {
-	t := tokenFrom(ctx)
-	out := oas.Token{
+// getToken says what the token of the request may do.
+func (h *handler) getToken(_ context.Context, r *request) (v1.Token, error) {
+	t := r.Caller
+	out := v1.Token{
 		Name:      t.Name,
-		Company:   oas.Company{ID: t.Company.ID, Name: t.Company.Name},
-		Scopes:    []oas.Scope{},
-		ExpiresAt: nilInstant(t.ExpiresAt),
+		Company:   v1.Company{ID: t.Company.ID, Name: t.Company.Name},
+		Scopes:    []v1.Scope{},
+		ExpiresAt: nullableDateTime(t.ExpiresAt),
 	}
 	for _, s := range domain.Scopes {
 		if t.Has(s) {
-			out.Scopes = append(out.Scopes, oas.Scope(s))
+			out.Scopes = append(out.Scopes, v1.Scope(s))
 		}
 	}
-	return &oas.TokenResponse{Data: out}, nil
+	return out, nil
 }

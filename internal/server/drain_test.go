@@ -17,7 +17,7 @@ import (
 
 // readBody parses the request body; refuse answers without reading it.
 func readBody(w http.ResponseWriter, r *http.Request) {
-	_, err := httpapi.ReadObject(r.Context(), r.Body)
+	_, err := httpapi.ReadObject(httpapi.InfoFrom(r.Context()), r.Body)
 	httpapi.WriteError(w, r, err)
 }
 

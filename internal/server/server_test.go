@@ -195,7 +195,7 @@ func TestHalfClosedConnection(t *testing.T) {
 func TestBodyCutShort(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, io.Discard, Mount{Prefix: "/api", API: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := httpapi.ReadObject(r.Context(), r.Body); err != nil {
+		if _, err := httpapi.ReadObject(httpapi.InfoFrom(r.Context()), r.Body); err != nil {
 			httpapi.WriteError(w, r, err)
 		}
 	})})
@@ -217,7 +217,7 @@ func TestBodyCutShort(t *testing.T) {
 func TestTooLargeIsRefusedBeforeReading(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, io.Discard, Mount{Prefix: "/api", API: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, err := httpapi.ReadObject(r.Context(), r.Body)
+		_, err := httpapi.ReadObject(httpapi.InfoFrom(r.Context()), r.Body)
 		httpapi.WriteError(w, r, err)
 	})})
 	c := dial(t, s)

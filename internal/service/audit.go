@@ -9,7 +9,6 @@ import (
 // AuditStore reads the audit log.
 type AuditStore interface {
 	AuditEntries(ctx context.Context, company int64, f domain.AuditFilter, p domain.PageRequest) (domain.Page[domain.AuditEntry], error)
-	ExportAudit(ctx context.Context, company int64, f domain.AuditFilter, each func(domain.AuditEntry) error) error
 }
 
 // Audit reads the audit log. Nothing here writes to it: entries are part of the
@@ -26,15 +25,6 @@ func (a *Audit) List(ctx context.Context, c domain.Caller, f domain.AuditFilter,
 		return domain.Page[domain.AuditEntry]{}, err
 	}
 	return a.store.AuditEntries(ctx, c.Company.ID, f, p)
-}
-
-// Export hands every entry to each, the newest first, from one consistent state.
-// Codes: invalid_request.
-func (a *Audit) Export(ctx context.Context, c domain.Caller, f domain.AuditFilter, each func(domain.AuditEntry) error) error {
-	if err := f.Check(); err != nil {
-		return err
-	}
-	return a.store.ExportAudit(ctx, c.Company.ID, f, each)
 }
 
 // NextAuditCursor returns the cursor of the page after this one, nil after the last.

@@ -52,15 +52,15 @@ func TestAuditPages(t *testing.T) {
 			}
 		}
 		var exported []domain.AuditEntry
-		must(f.t, "export", f.audit.Export(ctx, c, domain.AuditFilter{}, func(e domain.AuditEntry) error {
-			exported = append(exported, e)
+		must(f.t, "export", f.store.AuditReport(ctx, c.Company.ID, domain.AuditFilter{}, func(rows []domain.AuditEntry) error {
+			exported = append(exported, rows...)
 			return nil
 		}))
 		if diff := cmp.Diff(all, exported); diff != "" {
 			f.t.Error(diff)
 		}
 		stop := errors.New("enough")
-		wantErr(f.t, "an export that is cut", f.audit.Export(ctx, c, domain.AuditFilter{}, func(domain.AuditEntry) error { return stop }), stop)
+		wantErr(f.t, "an export that is cut", f.store.AuditReport(ctx, c.Company.ID, domain.AuditFilter{}, func([]domain.AuditEntry) error { return stop }), stop)
 
 		middle, past := all[5].At, all[15].At.Add(-time.Hour)
 		for name, row := range map[string]struct {
@@ -85,7 +85,9 @@ func TestAuditPages(t *testing.T) {
 		}
 		_, err := f.audit.List(ctx, c, domain.AuditFilter{Actor: "robot"}, domain.PageRequest{Limit: 1})
 		wantCode(f.t, "an unknown actor", err, domain.CodeInvalid)
-		wantCode(f.t, "an unknown actor", f.audit.Export(ctx, c, domain.AuditFilter{Actor: "robot"}, nil), domain.CodeInvalid)
+		reports := service.NewReports(f.store, service.ReportOptions{})
+		err = reports.AuditLog(ctx, c, domain.AuditFilter{Actor: "robot"}, service.ReportForm{Format: service.ReportCSV}, nil)
+		wantCode(f.t, "export of an unknown actor", err, domain.CodeInvalid)
 	})
 }
 
@@ -118,8 +120,10 @@ func TestAuditSearch(t *testing.T) {
 				}
 			}
 			var exported []string
-			must(f.t, "export", f.audit.Export(ctx, by, filter, func(e domain.AuditEntry) error {
-				exported = append(exported, e.Action)
+			must(f.t, "export", f.store.AuditReport(ctx, by.Company.ID, filter, func(rows []domain.AuditEntry) error {
+				for _, e := range rows {
+					exported = append(exported, e.Action)
+				}
 				return nil
 			}))
 			if diff := cmp.Diff(out, exported); diff != "" {

@@ -16,6 +16,8 @@ import (
 type ReportStore interface {
 	AssignmentReport(ctx context.Context, company int64, f domain.AssignmentFilter, yield func([]domain.Assignment) error) error
 	EmployeeReport(ctx context.Context, company int64, f domain.EmployeeFilter, now time.Time, yield func([]domain.EmployeeSummary) error) error
+	// AuditReport reads the audit log, the newest entry first.
+	AuditReport(ctx context.Context, company int64, f domain.AuditFilter, yield func([]domain.AuditEntry) error) error
 	Now() time.Time
 }
 
@@ -80,6 +82,17 @@ func (r *Reports) Assignments(ctx context.Context, c domain.Caller, f domain.Ass
 func (r *Reports) Employees(ctx context.Context, c domain.Caller, f domain.EmployeeFilter, form ReportForm, begin BeginReport) error {
 	return writeReport(ctx, r, c, employeeTable, form, begin, func(ctx context.Context, now time.Time, yield func([]domain.EmployeeSummary) error) error {
 		return r.store.EmployeeReport(ctx, c.Company.ID, f, now, yield)
+	})
+}
+
+// AuditLog writes the company's audit log, the newest entry first. Codes:
+// invalid_request, too_many_reports.
+func (r *Reports) AuditLog(ctx context.Context, c domain.Caller, f domain.AuditFilter, form ReportForm, begin BeginReport) error {
+	if err := f.Check(); err != nil {
+		return err
+	}
+	return writeReport(ctx, r, c, auditTable, form, begin, func(ctx context.Context, _ time.Time, yield func([]domain.AuditEntry) error) error {
+		return r.store.AuditReport(ctx, c.Company.ID, f, yield)
 	})
 }
 

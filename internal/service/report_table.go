@@ -99,3 +99,25 @@ var employeeTable = reportTable[domain.EmployeeSummary]{
 			report.Int(e.Completed), report.Int(e.Failed), report.Int(e.NeedsRetry), report.Int(e.Overdue))
 	},
 }
+
+var auditTable = reportTable[domain.AuditEntry]{
+	name: "audit", sheet: "Audit log",
+	columns: []report.Column{
+		{Name: "at", Kind: report.KindTime},
+		{Name: "actorKind", Kind: report.KindText},
+		{Name: "actor", Kind: report.KindText},
+		{Name: "action", Kind: report.KindText},
+		{Name: "recordKind", Kind: report.KindText},
+		{Name: "recordId", Kind: report.KindText},
+		{Name: "record", Kind: report.KindText},
+		{Name: "detail", Kind: report.KindText},
+		{Name: "requestId", Kind: report.KindText},
+		{Name: "address", Kind: report.KindText},
+	},
+	cells: func(cells []report.Cell, e *domain.AuditEntry, _ time.Time) []report.Cell {
+		return append(cells,
+			report.Time(e.At), report.Text(string(e.Actor.Kind)), report.Text(e.Actor.Label), report.Text(e.Action),
+			report.Text(e.RecordKind), report.Text(e.RecordID), report.Text(e.EmployeeLabel+e.RecordLabel), report.Text(e.Detail),
+			report.Text(e.Actor.RequestID), report.Text(e.Actor.Address))
+	},
+}

@@ -31,6 +31,10 @@ func (s *shelf) AssignmentReport(ctx context.Context, _ int64, _ domain.Assignme
 	return deliver(ctx, s, s.assignments, yield)
 }
 
+func (*shelf) AuditReport(context.Context, int64, domain.AuditFilter, func([]domain.AuditEntry) error) error {
+	return nil
+}
+
 func (s *shelf) EmployeeReport(ctx context.Context, _ int64, _ domain.EmployeeFilter, _ time.Time, yield func([]domain.EmployeeSummary) error) error {
 	return deliver(ctx, s, s.employees, yield)
 }

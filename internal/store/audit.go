@@ -23,9 +23,9 @@ const auditJoins = `
 	LEFT JOIN administrators p ON e.actor_kind = 'person' AND p.id = e.actor_id
 	LEFT JOIN administrators r ON r.id = CASE WHEN e.record_kind = 'administrator' THEN CAST(e.record_id AS bigint) END`
 
-func scanAuditEntry(r db.Rows, e *domain.AuditEntry) error {
-	return r.Scan(&e.CompanyID, &e.ID, &e.At, &e.Actor.Kind, &e.Actor.ID, &e.Actor.Label, &e.Action, &e.RecordKind, &e.RecordID,
-		&e.EmployeeID, &e.Actor.RequestID, &e.Actor.Address, &e.Detail, &e.EmployeeLabel, &e.RecordLabel)
+func auditDest(e *domain.AuditEntry) []any {
+	return []any{&e.CompanyID, &e.ID, &e.At, &e.Actor.Kind, &e.Actor.ID, &e.Actor.Label, &e.Action, &e.RecordKind, &e.RecordID,
+		&e.EmployeeID, &e.Actor.RequestID, &e.Actor.Address, &e.Detail, &e.EmployeeLabel, &e.RecordLabel}
 }
 
 func auditConditions(company int64, f domain.AuditFilter) *conditions {
@@ -65,7 +65,7 @@ func (s *Store) AuditEntries(ctx context.Context, company int64, f domain.AuditF
 		b := &db.Batch{}
 		b.Query(func(r db.Rows) error {
 			var e domain.AuditEntry
-			err := scanAuditEntry(r, &e)
+			err := r.Scan(auditDest(&e)...)
 			out.Items = append(out.Items, e)
 			return err
 		}, text, args...)
@@ -96,32 +96,47 @@ func auditPageSQL(where *conditions, walks []condition, rows int) (string, []any
 		auditColumns, strings.Join(texts, ` UNION `), limit, auditJoins), args
 }
 
-// ExportAudit hands every entry to each, the newest first, from one consistent
-// state and without holding them all.
-func (s *Store) ExportAudit(ctx context.Context, company int64, f domain.AuditFilter, each func(domain.AuditEntry) error) error {
-	return mapUnavailable(s.db.Snapshot(ctx, func(c db.Conn) error {
-		where := auditConditions(company, f)
-		if f.Search != "" {
-			found, err := findAuditMatches(ctx, c, company, f.Search)
-			if err != nil {
-				return err
-			}
-			addAny(where, found.conditions())
-		}
-		rows, err := c.Query(ctx, `SELECT `+auditColumns+` FROM audit_entries e`+auditJoins+where.where()+auditOrder, where.args...)
+// AuditReport reads the log, the newest entry first, from one consistent state and
+// without holding it in memory. Entries are valid until yield returns. An error of
+// yield is returned as it is, because it says nothing about the database.
+func (s *Store) AuditReport(ctx context.Context, company int64, f domain.AuditFilter, yield func([]domain.AuditEntry) error) error {
+	return mapUnavailable(pipeline(ctx, func() *auditBatch { return &auditBatch{} },
+		func(ctx context.Context, swap func(*auditBatch) (*auditBatch, error)) error {
+			return s.db.Snapshot(ctx, func(c db.Conn) error { return readAudit(ctx, c, company, f, swap) })
+		},
+		func(b *auditBatch) error { return yield(b.rows) }))
+}
+
+// auditBatch is a batch of audit entries.
+type auditBatch struct{ rows []domain.AuditEntry }
+
+func (b *auditBatch) empty() bool { return b == nil || len(b.rows) == 0 }
+func (b *auditBatch) clear()      { b.rows = b.rows[:0] }
+
+func readAudit(ctx context.Context, c db.Conn, company int64, f domain.AuditFilter, swap func(*auditBatch) (*auditBatch, error)) error {
+	where := auditConditions(company, f)
+	if f.Search != "" {
+		found, err := findAuditMatches(ctx, c, company, f.Search)
 		if err != nil {
 			return err
 		}
-		defer rows.Close()
-		for rows.Next() {
-			var e domain.AuditEntry
-			if err := scanAuditEntry(rows, &e); err != nil {
-				return err
-			}
-			if err := each(e); err != nil {
-				return err
-			}
+		addAny(where, found.conditions())
+	}
+	batch, err := swap(nil)
+	if err != nil {
+		return err
+	}
+	var e domain.AuditEntry
+	sql := `SELECT ` + auditColumns + ` FROM audit_entries e` + auditJoins + where.where() + auditOrder
+	err = forEachRow(ctx, c, sql, where.args, auditDest(&e), func() (err error) {
+		if batch.rows = append(batch.rows, e); len(batch.rows) == batchRows {
+			batch, err = swap(batch)
 		}
-		return rows.Err()
-	}))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = swap(batch)
+	return err
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -54,7 +56,7 @@ func (s *Store) Join(ctx context.Context, c domain.Caller, email, name string) (
 	var out provisionResult
 	r := provisionRequest{c, domain.Provision{Email: email, Name: name}}
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
-		states, ids, err := loadProvisions(ctx, tx, box, []provisionRequest{r})
+		states, ids, err := s.loadProvisions(ctx, tx, box, []provisionRequest{r})
 		if err != nil {
 			return err
 		}
@@ -130,7 +132,8 @@ const formerByExternalID = `SELECT ` + employeeColumns + ` FROM employees e
 // Employee gives a live employee with all assignments, ascending id. Codes:
 // employee_not_found, employee_offboarded.
 func (s *Store) Employee(ctx context.Context, company int64, externalID string) (domain.Employee, []domain.Assignment, error) {
-	found, err := s.employees.ask(ctx, employeeKey{company, externalID})
+	key := employeeKey{company, externalID}
+	found, err := s.readEmployee(ctx, key)
 	if err == nil && found.ID == 0 {
 		err = s.missingEmployee(ctx, company, externalID)
 	}
@@ -148,8 +151,45 @@ type employeeWithAssignments struct {
 	assignments []domain.Assignment
 }
 
-// readEmployees looks employees up, with all assignments, in one statement.
+// maxBatchedAssignments is how many assignments of one employee are read together
+// with other employees. Somebody who has more is read again, alone, so that
+// callers who share a statement never wait for a large answer to another one.
+const maxBatchedAssignments = 100
+
+// large reports whether the employee has assignments that were not read.
+func (k *employeeWithAssignments) large() bool { return len(k.assignments) > maxBatchedAssignments }
+
+// withinBatch holds for the assignments of an employee that are read in a batch:
+// one more than the limit, which tells that there are more.
+var withinBatch = fmt.Sprintf(` AND a.id <= coalesce((SELECT x.id FROM assignments x
+	WHERE x.company_id = e.company_id AND x.employee_id = e.id AND x.revoked_at IS NULL
+	ORDER BY x.id LIMIT 1 OFFSET %d), %d)`, maxBatchedAssignments, math.MaxInt64)
+
+func (s *Store) readEmployee(ctx context.Context, key employeeKey) (employeeWithAssignments, error) {
+	if s.employees == nil {
+		return s.readEmployeeAlone(ctx, key)
+	}
+	found, err := s.employees.Do(ctx, key)
+	if err == nil && found.large() {
+		return s.readEmployeeAlone(ctx, key)
+	}
+	return found, err
+}
+
+func (s *Store) readEmployeeAlone(ctx context.Context, key employeeKey) (employeeWithAssignments, error) {
+	out, err := s.queryEmployees(ctx, []employeeKey{key}, "")
+	return out[0], err
+}
+
+// readEmployees looks employees up, with their first assignments, in one
+// statement.
 func (s *Store) readEmployees(ctx context.Context, keys []employeeKey) ([]employeeWithAssignments, error) {
+	return s.queryEmployees(ctx, keys, withinBatch)
+}
+
+// queryEmployees looks employees up, with those of their assignments for which
+// the condition holds.
+func (s *Store) queryEmployees(ctx context.Context, keys []employeeKey, condition string) ([]employeeWithAssignments, error) {
 	out := make([]employeeWithAssignments, len(keys))
 	rows, args := s.db.ValuesTable(1, append(db.Columns(keys,
 		db.IntColumn("company_id", func(k *employeeKey) int64 { return k.company }),
@@ -159,7 +199,7 @@ func (s *Store) readEmployees(ctx context.Context, keys []employeeKey) ([]employ
 	b.Query(func(r db.Rows) error { return scanEmployeeWithAssignments(r, out) }, `SELECT `+employeeColumns+`, k.n, `+fieldList(true)+`
 		FROM `+rows+` k`+
 		s.db.Join("employees", "e", `e.company_id = k.company_id AND e.external_id = k.external_id AND e.left_at IS NULL`)+
-		s.db.LeftJoin("assignments", "a", `a.company_id = e.company_id AND a.employee_id = e.id AND a.revoked_at IS NULL`)+
+		s.db.LeftJoin("assignments", "a", `a.company_id = e.company_id AND a.employee_id = e.id AND a.revoked_at IS NULL`+condition)+
 		s.db.LeftJoin("courses", "c", `c.id = a.course_id`)+` ORDER BY k.n, a.id`, args...)
 	return out, s.read(ctx, b)
 }

@@ -3,16 +3,25 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
+	"github.com/coursebridge/coursebridge/internal/batch"
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
 // Provision finds, links or creates an employee. Codes: external_id_taken, email_taken.
 func (s *Store) Provision(ctx context.Context, c domain.Caller, in domain.Provision) (domain.Employee, domain.ProvisionStatus, error) {
-	out, err := s.provisions.ask(ctx, provisionRequest{c, in})
+	request := provisionRequest{c, in}
+	out, err := s.provisions.Do(ctx, request)
+	if err == nil && out.alone {
+		var outs []provisionResult
+		if outs, err = s.provision(ctx, []provisionRequest{request}); err == nil {
+			out = outs[0]
+		}
+	}
 	if err == nil {
 		err = out.err
 	}
@@ -35,79 +44,64 @@ type provisionResult struct {
 	domain.Employee
 	status domain.ProvisionStatus
 	err    error
+	alone  bool // nothing was done: the request needs a transaction of its own
 }
 
-// provision answers all requests that can be in one transaction, then the others
-// in one each.
+// batchedLockWait is how long a transaction that serves several callers waits for
+// a lock before its requests go on one by one: callers must not wait for a lock
+// that another one's request needs.
+const batchedLockWait = 50 * time.Millisecond
+
+// provision answers requests in one transaction. Of several requests it leaves
+// those alone that share a key with an earlier one, which they must see, and
+// those that change existing rows: they may wait for a lock, or deadlock with one
+// another.
 func (s *Store) provision(ctx context.Context, requests []provisionRequest) ([]provisionResult, error) {
 	out := make([]provisionResult, len(requests))
-	together, apart := splitDistinct(requests)
-	late, err := s.provisionBatch(ctx, requests, together, out)
-	if err != nil {
-		return nil, err
-	}
-	apart = append(apart, late...)
-	slices.Sort(apart)
-	for _, i := range apart {
-		if _, err := s.provisionBatch(ctx, requests, []int{i}, out); err != nil {
-			out[i].err = err
-		}
-	}
-	return out, nil
-}
-
-// splitDistinct tells the requests that share no key with one before them from the
-// others, which must see what those have made.
-func splitDistinct(requests []provisionRequest) (together, apart []int) {
-	externals, emails := map[employeeKey]bool{}, map[employeeKey]bool{}
-	for i, r := range requests {
-		external, email := employeeKey{r.Company.ID, r.ExternalID}, employeeKey{r.Company.ID, domain.FoldEmail(r.Email)}
-		if externals[external] || emails[email] {
-			apart = append(apart, i)
-		} else {
-			together = append(together, i)
-		}
-		externals[external], emails[email] = true, true
-	}
-	return together, apart
-}
-
-// provisionBatch answers some of the requests. Late are those that need a
-// transaction of their own, because they change rows that are there: more than
-// one such change in one transaction could deadlock with another's.
-func (s *Store) provisionBatch(ctx context.Context, requests []provisionRequest, which []int, out []provisionResult) (late []int, err error) {
-	some := make([]provisionRequest, len(which))
-	for n, i := range which {
-		some[n] = requests[i]
-	}
-	err = s.write(ctx, func(tx db.Tx, box *outbox) error {
-		late = nil
-		states, ids, err := loadProvisions(ctx, tx, box, some)
+	repeated := repeatedRequests(requests)
+	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
+		states, ids, err := s.loadProvisions(ctx, tx, box, requests)
 		if err != nil {
 			return err
 		}
 		var joined newcomers
-		for n, i := range which {
-			r, state := some[n], states[n]
-			act, err := domain.DecideProvision(r.Provision, state)
+		for i, r := range requests {
+			act, err := domain.DecideProvision(r.Provision, states[i])
 			switch {
+			case repeated[i]:
+				out[i] = provisionResult{alone: true}
 			case err != nil:
 				out[i] = provisionResult{err: err}
 			case act == domain.ProvisionNothing:
-				out[i] = provisionResult{Employee: *state.ByExternalID, status: domain.ProvisionFound}
+				out[i] = provisionResult{Employee: *states[i].ByExternalID, status: domain.ProvisionFound}
 			case act == domain.ProvisionJoin:
-				out[i] = provisionResult{Employee: r.join(ids[n], tx.Now())}
+				out[i] = provisionResult{Employee: r.join(ids[i], tx.Now())}
 				joined = append(joined, newcomer{r.Caller, "employee.provisioned", &out[i]})
-			case len(which) > 1:
-				late = append(late, i)
+			case len(requests) > 1:
+				out[i] = provisionResult{alone: true}
 			default:
-				return s.provisionExisting(ctx, tx, box, r, act, state, &out[i])
+				return s.provisionExisting(ctx, tx, box, r, act, states[i], &out[i])
 			}
 		}
 		joined.queueCommit(tx, box)
 		return nil
 	})
-	return late, err
+	if len(requests) > 1 && errors.Is(err, db.ErrLocked) {
+		return nil, batch.ErrSplit
+	}
+	return out, err
+}
+
+// repeatedRequests marks the requests that share a key with an earlier one.
+func repeatedRequests(requests []provisionRequest) []bool {
+	out := make([]bool, len(requests))
+	externals, emails := map[employeeKey]bool{}, map[employeeKey]bool{}
+	for i, r := range requests {
+		external, email := employeeKey{r.Company.ID, r.ExternalID}, employeeKey{r.Company.ID, domain.FoldEmail(r.Email)}
+		out[i] = externals[external] || emails[email]
+		externals[external], emails[email] = true, true
+	}
+	return out
 }
 
 func (s *Store) provisionExisting(
@@ -125,7 +119,7 @@ func (s *Store) provisionExisting(
 
 // loadProvisions finds, for each request, who holds the identifier, who holds the
 // address, and the latest former employee with the address; and reserves ids.
-func loadProvisions(ctx context.Context, tx db.Tx, box *outbox, requests []provisionRequest) (states []domain.ProvisionState, ids []int64, err error) {
+func (s *Store) loadProvisions(ctx context.Context, tx db.Tx, box *outbox, requests []provisionRequest) (states []domain.ProvisionState, ids []int64, err error) {
 	n := len(requests)
 	states = make([]domain.ProvisionState, n)
 	companies := make([]int64, n)
@@ -142,6 +136,9 @@ func loadProvisions(ctx context.Context, tx db.Tx, box *outbox, requests []provi
 		return `SELECT ` + employeeColumns + `, k.n FROM ` + rows + ` k` + d.Join("employees", "e", `e.company_id = k.company_id AND `+condition)
 	}
 	b := &db.Batch{}
+	if limit := d.LockTimeout(batchedLockWait); n > 1 && limit != "" {
+		b.Exec(limit)
+	}
 	b.Query(func(r db.Rows) error {
 		var at int64
 		e := &domain.Employee{}

@@ -18,8 +18,8 @@ const (
 	batches = 3
 )
 
-// batch is a buffer that is filled again and again. None at all is empty too.
-type batch interface {
+// reportBatch is a buffer that is filled again and again. None at all is empty too.
+type reportBatch interface {
 	empty() bool
 	clear()
 }
@@ -30,7 +30,7 @@ type batch interface {
 // both, and nothing runs any more once pipeline has returned. After each batch both
 // sides let others go first: a request that takes a fraction of a millisecond
 // must not wait for its turn behind a report that takes seconds.
-func pipeline[B batch](ctx context.Context, fresh func() B, read func(ctx context.Context, swap func(B) (B, error)) error, yield func(B) error) error {
+func pipeline[B reportBatch](ctx context.Context, fresh func() B, read func(ctx context.Context, swap func(B) (B, error)) error, yield func(B) error) error {
 	work, cancel := context.WithCancel(ctx)
 	full, free := make(chan B, batches), make(chan B, batches)
 	for range batches {

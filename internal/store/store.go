@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/coursebridge/coursebridge/internal/batch"
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/store/db"
 	"github.com/coursebridge/coursebridge/internal/store/postgres"
@@ -22,8 +23,8 @@ import (
 type Store struct {
 	db         db.Engine
 	wake       func([]domain.EndpointKey)
-	employees  gather[employeeKey, employeeWithAssignments]
-	provisions gather[provisionRequest, provisionResult]
+	employees  *batch.Batcher[employeeKey, employeeWithAssignments] // nil where batching buys nothing
+	provisions *batch.Batcher[provisionRequest, provisionResult]
 }
 
 // Open connects to the database that the address names: sqlite:///path/file.db
@@ -59,8 +60,10 @@ func OpenWith(ctx context.Context, address string, options db.Options) (*Store, 
 // New wraps an open engine.
 func New(engine db.Engine) *Store {
 	s := &Store{db: engine, wake: func([]domain.EndpointKey) {}}
-	s.employees.answer, s.employees.slow = s.readEmployees, slowGroup
-	s.provisions.answer, s.provisions.slow = s.provision, slowGroup
+	if engine.Name() != "sqlite" { // its reads make no round trip: sharing one statement costs more than it saves
+		s.employees = batch.New(s.readEmployees, batch.Options{})
+	}
+	s.provisions = batch.New(s.provision, batch.Options{})
 	return s
 }
 
@@ -99,10 +102,10 @@ func (s *Store) read(ctx context.Context, b *db.Batch) error {
 	return mapUnavailable(s.db.Read(ctx, func(c db.Conn) error { return c.Send(ctx, b) }))
 }
 
-// mapUnavailable maps db.ErrUnavailable to domain.CodeUnavailable, which becomes
+// mapUnavailable maps db.ErrUnavailable and db.ErrLocked to domain.CodeUnavailable, which becomes
 // a 503. Other errors are returned as they are.
 func mapUnavailable(err error) error {
-	if err == nil || !errors.Is(err, db.ErrUnavailable) {
+	if err == nil || !errors.Is(err, db.ErrUnavailable) && !errors.Is(err, db.ErrLocked) {
 		return err
 	}
 	var e *domain.Error

@@ -17,7 +17,6 @@ var technologies = []technology{
 	{"modernc.org/sqlite", []string{"internal/store"}, "SQLite is the store's business"},
 	{"database/sql", []string{"internal/store"}, "SQL is the store's business"},
 	{"github.com/pressly/goose", []string{"internal/store"}, "migrations are the store's business"},
-	{"github.com/ogen-go/ogen", []string{"internal/publicapi", "internal/platformapi"}, "the generated interface stays at the rim"},
 	{"github.com/a-h/templ", []string{"internal/cabinet"}, "pages are the cabinet's business"},
 	{"github.com/alexedwards/scs", []string{"internal/cabinet"}, "sessions are the cabinet's business"},
 	{"github.com/alecthomas/kong", []string{"cmd", "internal/app"}, "flags are read at the door"},
@@ -28,7 +27,7 @@ var technologies = []technology{
 func TestTechnologyStaysAtTheRim(t *testing.T) {
 	t.Parallel()
 	for _, s := range house(t).sources {
-		if s.test || within(s.folder, "test") || anyWithin(s.folder, separate) {
+		if s.test || within(s.folder, "test") {
 			continue
 		}
 		for _, imported := range s.imports {

@@ -273,7 +273,7 @@ func auditFilter(v AuditList) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for _, name := range []string{"from", "to"} {
+		for _, name := range []string{"from", "to", "actor"} {
 			if v.Filter.Errors[name] != "" {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<p class=\"problem\" role=\"alert\">")
 				if templ_7745c5c3_Err != nil {

@@ -111,6 +111,10 @@ type Dialect interface {
 	// small scans it, and keeps that plan while the table grows.
 	Join(table, alias, on string) string
 	LeftJoin(table, alias, on string) string
+	// LockTimeout returns a statement that bounds how long the transaction waits
+	// for each lock; empty where there is one writer. A lock that is not free in
+	// time is an ErrLocked.
+	LockTimeout(d time.Duration) string
 	// ForUpdate and ForShare return the suffixes that lock the rows of a table
 	// alias. They are empty on an engine with a single writer.
 	ForUpdate(alias string) string

@@ -10,6 +10,9 @@ var (
 	ErrReference = errors.New("foreign key constraint")
 	// ErrRetry is a deadlock or a serialization failure.
 	ErrRetry = errors.New("serialization failure")
+	// ErrLocked is a lock that another transaction held for longer than the
+	// statement was allowed to wait.
+	ErrLocked = errors.New("locked by another transaction")
 	// ErrUnavailable is a database that cannot be reached or is busy for too long.
 	ErrUnavailable = errors.New("database unavailable")
 )

@@ -3,6 +3,7 @@ package postgres
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
@@ -27,7 +28,11 @@ func lateral(table, alias, on string) string {
 
 func (dialect) ForUpdate(alias string) string { return " FOR UPDATE OF " + alias }
 func (dialect) ForShare(alias string) string  { return " FOR SHARE OF " + alias }
-func (dialect) SkipLocked() string            { return " SKIP LOCKED" }
+func (dialect) LockTimeout(d time.Duration) string {
+	return fmt.Sprintf("SET LOCAL lock_timeout = %d", d.Milliseconds())
+}
+
+func (dialect) SkipLocked() string { return " SKIP LOCKED" }
 
 func (dialect) NotifyOnCommit(topic string) string { return "SELECT pg_notify('" + topic + "', '[]')" }
 

@@ -16,7 +16,7 @@ func mapError(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, pgx.ErrNoRows) {
 		return err
 	}
-	for _, mapped := range []error{db.ErrUnique, db.ErrReference, db.ErrRetry, db.ErrUnavailable} {
+	for _, mapped := range []error{db.ErrUnique, db.ErrReference, db.ErrRetry, db.ErrLocked, db.ErrUnavailable} {
 		if errors.Is(err, mapped) {
 			return err
 		}
@@ -41,8 +41,10 @@ func mapError(err error) error {
 		return fmt.Errorf("%w %s: %w", db.ErrUnique, pg.ConstraintName, err)
 	case "23503":
 		return fmt.Errorf("%w %s: %w", db.ErrReference, pg.ConstraintName, err)
-	case "40001", "40P01", "55P03":
+	case "40001", "40P01":
 		return fmt.Errorf("%w: %w", db.ErrRetry, err)
+	case "55P03":
+		return fmt.Errorf("%w: %w", db.ErrLocked, err)
 	}
 	switch pg.Code[:2] {
 	case "08", "53", "57":

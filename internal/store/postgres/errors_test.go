@@ -38,7 +38,7 @@ func TestErrorsHaveTheirMeaning(t *testing.T) {
 		{"a broken reference", code("23503"), db.ErrReference, true},
 		{"a serialization failure", code("40001"), db.ErrRetry, true},
 		{"a deadlock", code("40P01"), db.ErrRetry, true},
-		{"a lock not to be had", code("55P03"), db.ErrRetry, true},
+		{"a lock not to be had", code("55P03"), db.ErrLocked, false},
 		{"a server that stops", code("57P01"), db.ErrUnavailable, false},
 		{"a server that starts", code("57P03"), db.ErrUnavailable, false},
 		{"too many connections", code("53300"), db.ErrUnavailable, false},
@@ -63,7 +63,7 @@ func TestErrorsHaveTheirMeaning(t *testing.T) {
 		if !errors.Is(got, c.err) {
 			t.Errorf("%s: the cause is lost in %v", c.name, got)
 		}
-		for _, kind := range []error{db.ErrUnique, db.ErrReference, db.ErrRetry, db.ErrUnavailable} {
+		for _, kind := range []error{db.ErrUnique, db.ErrReference, db.ErrRetry, db.ErrLocked, db.ErrUnavailable} {
 			if errors.Is(got, kind) != errors.Is(c.want, kind) {
 				t.Errorf("%s: %v", c.name, got)
 			}

@@ -82,7 +82,9 @@ type dialect struct{}
 func (dialect) Name() string            { return "sqlite" }
 func (dialect) ForUpdate(string) string { return "" }
 func (dialect) ForShare(string) string  { return "" }
-func (dialect) SkipLocked() string      { return "" }
+
+func (dialect) LockTimeout(time.Duration) string { return "" }
+func (dialect) SkipLocked() string               { return "" }
 
 // Join is a CROSS JOIN, because SQLite leaves the order of those as it is.
 func (dialect) Join(table, alias, on string) string {

@@ -1,0 +1,28 @@
+package v1
+
+// Error is the body of every error.
+type Error struct {
+	Result  string       `json:"result"` // always "error"
+	Message string       `json:"message"`
+	Code    ErrorCode    `json:"code"`
+	Fields  []FieldError `json:"fields,omitempty"`
+}
+
+// FieldError names one field that is wrong, and says why.
+type FieldError struct {
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
+// ErrorCode is the machine-readable kind of an error.
+type ErrorCode string
+
+// Values returns every code that one of the contracts names.
+func (ErrorCode) Values() []string {
+	return []string{
+		"invalid_request", "unauthorized", "insufficient_scope", "company_suspended", "wrong_company", "not_found",
+		"method_not_allowed", "employee_not_found", "employee_offboarded", "course_not_found", "company_not_found",
+		"assignment_not_found", "assignment_revoked", "external_id_taken", "email_taken", "idempotency_conflict",
+		"payload_too_large", "rate_limited", "too_many_reports", "internal", "unavailable", "address_not_allowed",
+	}
+}

@@ -1,0 +1,210 @@
+// Package batch runs calls that are made at the same time as one batch, so that
+// they share a statement, a round trip or a commit. It knows nothing of what the
+// calls do.
+package batch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// ErrSplit is returned by a batch's function to say that the requests must not
+// run together: one of them waits for a lock, or fails where the others would
+// not. Each caller then runs its own request, alone and outside the batcher.
+var ErrSplit = errors.New("the requests of this batch must run one by one")
+
+var errLost = errors.New("the batch of this call ended without an answer")
+
+// Options tune a Batcher. Zero values choose the defaults.
+type Options struct {
+	// MaxSize is the largest number of requests in one batch; 64 by default.
+	MaxSize int
+	// MaxParallel is how many batches may run at once; 4 by default. A batch that
+	// has run for ten times MaxDelay does not count: whatever it waits for, the
+	// others do not wait for it.
+	MaxParallel int
+	// ParallelThreshold is how many waiting calls start a second batch while one
+	// runs, so that the database has work while answers travel; 8 by default.
+	ParallelThreshold int
+	// MaxDelay is how long a call waits before it starts a batch in parallel to
+	// those that run; 5 ms by default.
+	MaxDelay time.Duration
+}
+
+// Batcher runs concurrent calls together. A call that arrives while no batch
+// runs starts at once and alone. A call that arrives while one runs waits, and
+// starts together with all others that wait: when a batch ends, when enough calls
+// wait, or after a short delay. So a lone call costs nothing extra, and many
+// calls cost less the more there are.
+type Batcher[Request, Response any] struct {
+	run     func(ctx context.Context, requests []Request) ([]Response, error)
+	options Options
+
+	mu      sync.Mutex
+	running []*call[Request, Response] // the leader of every batch that runs
+	waiting []*call[Request, Response]
+}
+
+// call is one request on its way through a Batcher.
+type call[Request, Response any] struct {
+	request  Request
+	response Response
+	err      error
+	done     chan struct{}              // nil for a call that never waited
+	batch    []*call[Request, Response] // set in the leader, which runs the batch
+	started  time.Time                  // set in the leader
+}
+
+// New returns a batcher that answers requests by run. Run receives at least one
+// request and returns as many responses, in the same order, or an error for all
+// of them. It must not return ErrSplit for a single request.
+func New[Request, Response any](run func(context.Context, []Request) ([]Response, error), o Options) *Batcher[Request, Response] {
+	o.MaxSize = cmp.Or(o.MaxSize, 64)
+	o.MaxParallel = cmp.Or(o.MaxParallel, 4)
+	o.ParallelThreshold = cmp.Or(o.ParallelThreshold, 8)
+	o.MaxDelay = cmp.Or(o.MaxDelay, 5*time.Millisecond)
+	return &Batcher[Request, Response]{run: run, options: o}
+}
+
+// Do returns the response to a request. A caller whose ctx ends is released at
+// once, unless its goroutine runs the batch for others; a batch that has started
+// is not cancelled.
+func (b *Batcher[Request, Response]) Do(ctx context.Context, request Request) (Response, error) {
+	own := &call[Request, Response]{request: request, err: errLost}
+	if !b.enter(own) && !b.wait(ctx, own) {
+		var none Response
+		return none, ctx.Err()
+	}
+	if own.batch != nil {
+		b.runBatch(context.WithoutCancel(ctx), own)
+	}
+	if errors.Is(own.err, ErrSplit) {
+		return b.runAlone(ctx, request)
+	}
+	return own.response, own.err
+}
+
+func (b *Batcher[Request, Response]) runAlone(ctx context.Context, request Request) (Response, error) {
+	responses, err := b.run(ctx, []Request{request})
+	if err != nil {
+		var none Response
+		return none, err
+	}
+	return responses[0], nil
+}
+
+// enter reports whether the call starts a batch at once; otherwise it waits.
+func (b *Batcher[Request, Response]) enter(own *call[Request, Response]) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting = append(b.waiting, own)
+	switch fresh := b.freshBatches(); {
+	case fresh == 0:
+	case fresh == 1 && b.options.MaxParallel > 1 && len(b.waiting) >= b.options.ParallelThreshold:
+	default:
+		own.done = make(chan struct{})
+		return false
+	}
+	b.startParallel(own)
+	return true
+}
+
+// wait returns once the call is answered or leads a batch; false if ctx ended.
+func (b *Batcher[Request, Response]) wait(ctx context.Context, own *call[Request, Response]) bool {
+	delay := time.NewTimer(b.options.MaxDelay)
+	defer delay.Stop()
+	for {
+		select {
+		case <-own.done:
+			return true
+		case <-ctx.Done():
+			return !b.leave(own)
+		case <-delay.C:
+			if b.overtake(own) {
+				return true
+			}
+			delay.Reset(b.options.MaxDelay)
+		}
+	}
+}
+
+// leave withdraws a call, unless its goroutine has to run a batch.
+func (b *Batcher[Request, Response]) leave(own *call[Request, Response]) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if i := slices.Index(b.waiting, own); i >= 0 {
+		b.waiting = slices.Delete(b.waiting, i, i+1)
+		return true
+	}
+	return own.batch == nil
+}
+
+// overtake starts a batch in parallel to slow ones, if the limit allows it.
+func (b *Batcher[Request, Response]) overtake(own *call[Request, Response]) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !slices.Contains(b.waiting, own) || b.freshBatches() >= b.options.MaxParallel {
+		return false
+	}
+	b.startParallel(own)
+	return true
+}
+
+// freshBatches counts the running batches that are not slow.
+func (b *Batcher[Request, Response]) freshBatches() int {
+	fresh := 0
+	for _, leader := range b.running {
+		if time.Since(leader.started) < 10*b.options.MaxDelay {
+			fresh++
+		}
+	}
+	return fresh
+}
+
+// startParallel makes a batch of the calls that wait, led by own.
+func (b *Batcher[Request, Response]) startParallel(own *call[Request, Response]) {
+	i := slices.Index(b.waiting, own)
+	b.waiting[0], b.waiting[i] = own, b.waiting[0]
+	b.startNext()
+}
+
+// startNext makes a batch of the calls that wait, led by the first of them.
+func (b *Batcher[Request, Response]) startNext() *call[Request, Response] {
+	n := min(len(b.waiting), b.options.MaxSize)
+	leader := b.waiting[0]
+	leader.batch, leader.started = slices.Clone(b.waiting[:n]), time.Now()
+	b.waiting = slices.Delete(b.waiting, 0, n)
+	b.running = append(b.running, leader)
+	return leader
+}
+
+func (b *Batcher[Request, Response]) runBatch(ctx context.Context, leader *call[Request, Response]) {
+	defer b.finish(leader)
+	requests := make([]Request, len(leader.batch))
+	for i, c := range leader.batch {
+		requests[i] = c.request
+	}
+	responses, err := b.run(ctx, requests)
+	for i, c := range leader.batch {
+		if c.err = err; err == nil {
+			c.response = responses[i]
+		}
+	}
+}
+
+// finish releases the calls of a batch and starts the next one.
+func (b *Batcher[Request, Response]) finish(leader *call[Request, Response]) {
+	for _, c := range leader.batch[1:] {
+		close(c.done)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.running = slices.DeleteFunc(b.running, func(c *call[Request, Response]) bool { return c == leader })
+	if len(b.waiting) > 0 && b.freshBatches() < b.options.MaxParallel {
+		close(b.startNext().done)
+	}
+}

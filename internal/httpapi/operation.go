@@ -1,0 +1,103 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	v1 "github.com/coursebridge/coursebridge/api/v1"
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// Operation is one row of the routing table of an API. Caller is what a token
+// proves: who calls.
+type Operation[Caller any] struct {
+	Method  string
+	Path    string // a pattern of http.ServeMux below the API's base address
+	Scope   domain.Scope
+	Handler Handler[Caller]
+
+	Query  []string // the names of the query parameters; no other can be read
+	Body   any      // a zero value of the request body's type, nil without one
+	Errors []int    // statuses that not every operation of the API answers with
+
+	// Fallback rows match only what no other row matches. ServeMux refuses two
+	// patterns that match one path if neither is more specific, such as
+	// /assignments/{id}/progress and /assignments/by-external-id/{externalId}.
+	Fallback bool
+	// Exclusive rows keep their path from the wildcards of other rows: every other
+	// method is refused there.
+	Exclusive bool
+}
+
+// Handler answers the requests of one operation.
+type Handler[Caller any] struct {
+	serve func(context.Context, http.ResponseWriter, *Request[Caller]) error
+	data  v1.Body // a zero value of the answer's type, nil for a file
+}
+
+// HandleFunc returns the data of the answer to a request.
+type HandleFunc[Caller any, Data v1.Body] func(context.Context, *Request[Caller]) (Data, error)
+
+// Answer makes a handler of a function that returns the data of the answer.
+func Answer[Caller any, Data v1.Body](handle HandleFunc[Caller, Data]) Handler[Caller] {
+	var zero Data
+	return Handler[Caller]{data: zero, serve: func(ctx context.Context, w http.ResponseWriter, r *Request[Caller]) error {
+		data, err := handle(ctx, r)
+		if err != nil {
+			return err
+		}
+		w.Header()["Content-Type"] = jsonType
+		w.WriteHeader(http.StatusOK)
+		_ = v1.WriteSuccess(w, data) // fails only if the client has left
+		return nil
+	}}
+}
+
+// File makes a handler of a function that writes a file. It has no deadline of
+// the API: whoever writes a file limits the time it takes.
+func File[Caller any](handle func(context.Context, http.ResponseWriter, *Request[Caller]) error) Handler[Caller] {
+	return Handler[Caller]{serve: handle}
+}
+
+// Request is a request to an operation that was let in.
+type Request[Caller any] struct {
+	*http.Request
+	Info   *Info
+	Caller Caller
+	names  []string
+}
+
+// Params returns the reader of the parameters in the path and the query.
+func (r *Request[Caller]) Params() *Params { return newParams(r.Request, r.names) }
+
+// PathID returns a parameter of the path that is an identifier of the service.
+func (r *Request[Caller]) PathID(name string) (int64, error) {
+	p := Params{request: r.Request}
+	id := p.PathID(name)
+	return id, p.Err()
+}
+
+// PathIdentifier returns a parameter of the path that is an identifier of its owner's choice.
+func (r *Request[Caller]) PathIdentifier(name string) (string, error) {
+	p := Params{request: r.Request}
+	identifier := p.PathIdentifier(name)
+	return identifier, p.Err()
+}
+
+// Object reads the body, which must be one JSON object and nothing else.
+func (r *Request[Caller]) Object() (*Object, error) { return ReadObject(r.Info, r.Body) }
+
+// OptionalObject reads the body as Object does; no body is an object without fields.
+func (r *Request[Caller]) OptionalObject() (*Object, error) {
+	return ReadOptionalObject(r.Info, r.Body)
+}
+
+// Contract is what an operation promises, in the terms of the OpenAPI document.
+type Contract struct {
+	Method, Path string
+	Scope        domain.Scope
+	Query        []string
+	Body         any
+	Data         any // nil for a file
+	Statuses     []int
+}

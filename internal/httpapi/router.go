@@ -1,0 +1,247 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// RequestTimeout is how long an API works on one request before it answers 503.
+// It lies below the server's own limits, so that the client always gets an answer.
+const RequestTimeout = 15 * time.Second
+
+// API is what a Router needs to know about one API.
+type API[Caller any] struct {
+	Prefix     string // the base address, such as /api/v1
+	Operations []Operation[Caller]
+	Statuses   []int                   // that every operation may answer with
+	Documents  map[string]http.Handler // by path below Prefix; served without a token
+	// Admit checks the token, the scope and the rate of a request, in this order.
+	Admit func(ctx context.Context, info *Info, bearer string, scope domain.Scope) (Caller, error)
+	// Uncounted, if set, completes an answer to a request that was counted for no token.
+	Uncounted func(answer http.Header)
+	Timeout   time.Duration // RequestTimeout if zero
+}
+
+// Contracts returns what the operations promise.
+func (a API[Caller]) Contracts() []Contract {
+	out := make([]Contract, len(a.Operations))
+	for i, op := range a.Operations {
+		statuses := append(slices.Clone(a.Statuses), op.Errors...)
+		if op.Body != nil {
+			statuses = append(statuses, http.StatusRequestEntityTooLarge)
+		}
+		slices.Sort(statuses)
+		out[i] = Contract{
+			Method: op.Method, Path: op.Path, Scope: op.Scope, Query: op.Query, Body: op.Body, Statuses: statuses,
+		}
+		if op.Handler.data != nil {
+			out[i].Data = op.Handler.data
+		}
+	}
+	return out
+}
+
+// Router serves an API. Every answer is JSON, also for unknown paths and wrong
+// methods, and no path is redirected: an identifier may be any text.
+type Router[Caller any] struct {
+	api      API[Caller]
+	mux      *http.ServeMux
+	fallback *http.ServeMux  // asked for what mux does not match
+	methods  []string        // of all operations
+	refused  map[string]bool // patterns behind which there is no operation
+}
+
+// NewRouter returns the handler of everything below the API's prefix.
+func NewRouter[Caller any](api API[Caller]) *Router[Caller] {
+	if api.Timeout == 0 {
+		api.Timeout = RequestTimeout
+	}
+	rt := &Router[Caller]{api: api, mux: http.NewServeMux(), fallback: http.NewServeMux(), refused: map[string]bool{"/": true}}
+	for _, op := range api.Operations {
+		if !slices.Contains(rt.methods, op.Method) {
+			rt.methods = append(rt.methods, op.Method)
+		}
+	}
+	slices.Sort(rt.methods)
+	for _, op := range api.Operations {
+		rt.register(op)
+	}
+	for path, document := range api.Documents {
+		rt.mux.Handle(api.Prefix+path, rt.document(api.Prefix+path, document))
+	}
+	rt.mux.Handle("/", rt.fallback)
+	rt.fallback.HandleFunc("/", rt.unmatched)
+	return rt
+}
+
+func (rt *Router[Caller]) register(op Operation[Caller]) {
+	mux, path := rt.mux, rt.api.Prefix+op.Path
+	if op.Fallback {
+		mux = rt.fallback
+	}
+	mux.Handle(op.Method+" "+path, rt.operation(op))
+	for _, method := range rt.methods {
+		if op.Exclusive && method != op.Method {
+			rt.refused[method+" "+path] = true
+			mux.HandleFunc(method+" "+path, rt.unmatched)
+		}
+	}
+}
+
+func (rt *Router[Caller]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r = WithInfo(w, r)
+	if r.URL.RawPath != "" || !isPlainPath(r.URL.Path) {
+		path, ok := canonicalPath(r.URL)
+		if !ok {
+			rt.fail(w, r, ErrNoPath)
+			return
+		}
+		r = withPath(r, path)
+	}
+	rt.mux.ServeHTTP(w, r)
+}
+
+// operation lets a request in and has it answered.
+func (rt *Router[Caller]) operation(op Operation[Caller]) http.HandlerFunc {
+	route := rt.api.Prefix + op.Path
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != op.Method { // ServeMux also sends HEAD to the handlers of GET
+			rt.unmatched(w, r)
+			return
+		}
+		info, ctx := InfoFrom(r.Context()), r.Context()
+		info.Route = route
+		if op.Handler.data != nil {
+			limited, cancel := context.WithTimeout(ctx, rt.api.Timeout)
+			defer cancel()
+			ctx = limited
+		}
+		caller, err := rt.api.Admit(ctx, info, bearer(r.Header), op.Scope)
+		if err == nil {
+			err = checkQuery(r.URL.RawQuery)
+		}
+		if err == nil {
+			err = op.Handler.serve(ctx, w, &Request[Caller]{Request: r, Info: info, Caller: caller, names: op.Query})
+		}
+		if err != nil {
+			rt.fail(w, r, timedOut(ctx, err))
+		}
+	}
+}
+
+// timedOut replaces the error of a request whose time has run out, whatever the
+// failing layer has made of it.
+func timedOut(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("%w: %w", context.DeadlineExceeded, errors.New(err.Error()))
+	}
+	return err
+}
+
+// bearer returns the token of the Authorization header, empty if there is none.
+func bearer(h http.Header) string {
+	for _, value := range h["Authorization"] {
+		if scheme, token, _ := strings.Cut(value, " "); strings.EqualFold(scheme, "bearer") {
+			return token
+		}
+	}
+	return ""
+}
+
+func (rt *Router[Caller]) document(path string, document http.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		InfoFrom(r.Context()).Route = path
+		rt.uncounted(w.Header())
+		document.ServeHTTP(w, r)
+	}
+}
+
+// unmatched answers 405 if the path has other methods, and 404 otherwise.
+func (rt *Router[Caller]) unmatched(w http.ResponseWriter, r *http.Request) {
+	var allowed []string
+	probe := *r
+	for _, method := range rt.methods {
+		probe.Method = method
+		_, first := rt.mux.Handler(&probe)
+		_, second := rt.fallback.Handler(&probe)
+		if !rt.refused[first] || first == "/" && !rt.refused[second] {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 {
+		rt.fail(w, r, ErrNoPath)
+		return
+	}
+	rt.uncounted(w.Header())
+	NotAllowed(w, r, allowed...)
+}
+
+func (rt *Router[Caller]) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if InfoFrom(r.Context()).TokenID == 0 {
+		rt.uncounted(w.Header())
+	}
+	WriteError(w, r, err)
+}
+
+func (rt *Router[Caller]) uncounted(answer http.Header) {
+	if rt.api.Uncounted != nil {
+		rt.api.Uncounted(answer)
+	}
+}
+
+// isPlainPath reports whether ServeMux reads a path without RawPath as it is
+// meant. It would redirect one with an empty segment or a dot segment.
+func isPlainPath(path string) bool {
+	return !strings.Contains(path, "//") && !strings.Contains(path, "/.") && !strings.HasSuffix(path, "/")
+}
+
+// slashSegment stands for a segment that is one encoded slash, which ServeMux
+// takes for the end of the path. No client can know it.
+var slashSegment = "slash-" + rand.Text()
+
+// canonicalPath encodes every segment so that ServeMux neither redirects the
+// path nor takes an encoded slash for a separator. It reports false for a path
+// with an empty segment, behind which there is nothing.
+func canonicalPath(u *url.URL) (string, bool) {
+	raw := u.RawPath
+	if raw == "" {
+		raw = u.EscapedPath()
+	}
+	segments := strings.Split(strings.TrimPrefix(raw, "/"), "/")
+	for i, segment := range segments {
+		text, err := url.PathUnescape(segment)
+		if err != nil || text == "" {
+			return "", false
+		}
+		switch text {
+		case "/":
+			text = slashSegment
+		case ".":
+			text = "%2E"
+		case "..":
+			text = "%2E%2E"
+		default:
+			text = url.PathEscape(text)
+		}
+		segments[i] = text
+	}
+	return "/" + strings.Join(segments, "/"), true
+}
+
+// withPath returns a copy of the request with another path.
+func withPath(r *http.Request, escaped string) *http.Request {
+	out, u := *r, *r.URL
+	u.Path, _ = url.PathUnescape(escaped) // canonicalPath has encoded it
+	u.RawPath = escaped
+	out.URL = &u
+	return &out
+}

@@ -1,0 +1,299 @@
+package store_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
+)
+
+func person(name string) domain.Provision {
+	return domain.Provision{ExternalID: name, Email: name + "@x.test", Name: name}
+}
+
+func provision(tb testing.TB, s *store.Store, c domain.Caller, name string) {
+	tb.Helper()
+	if _, _, err := s.Provision(tb.Context(), c, person(name)); err != nil {
+		tb.Errorf("provision %s: %v", name, err)
+	}
+}
+
+// holdLocks runs sql in a transaction that stays open until the returned function
+// is called.
+func holdLocks(tb testing.TB, s *store.Store, sql string, args ...any) (release func()) {
+	tb.Helper()
+	held, end, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		err := s.Engine().Write(tb.Context(), func(tx db.Tx) error {
+			_, err := tx.Exec(tb.Context(), sql, args...)
+			close(held)
+			<-end
+			return err
+		})
+		if err != nil {
+			tb.Errorf("hold locks: %v", err)
+		}
+	}()
+	<-held
+	return sync.OnceFunc(func() { close(end); <-done })
+}
+
+// stuckProvisions starts n provisions of a company that wait for a lock: half of
+// them to bring somebody back, half for an address that is being added.
+func stuckProvisions(tb testing.TB, s *store.Store, n int) (release func()) {
+	tb.Helper()
+	c := storetest.Company(tb, s, "stuck")
+	for i := range n {
+		provision(tb, s, c, fmt.Sprintf("former%d", i))
+	}
+	address := fmt.Sprintf("new%d@x.test", c.Company.ID)
+	err := s.Engine().Write(tb.Context(), func(tx db.Tx) error {
+		_, err := tx.Exec(tb.Context(), `UPDATE employees SET left_at = $1 WHERE company_id = $2`, s.Now(), c.Company.ID)
+		return err
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	free := []func(){
+		holdLocks(tb, s, `SELECT id FROM employees WHERE company_id = $1 FOR UPDATE`, c.Company.ID),
+		holdLocks(tb, s, `INSERT INTO accounts (email_folded, created_at) VALUES ($1, $2)`, address, s.Now()),
+	}
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			in := person(fmt.Sprintf("former%d", i))
+			if i%2 == 1 {
+				in = domain.Provision{ExternalID: fmt.Sprintf("new%d", i), Email: address, Name: "New"}
+			}
+			_, _, _ = s.Provision(tb.Context(), c, in) // only the first can have the address
+		})
+	}
+	waitForLocks(tb, s, n/2)
+	return func() {
+		for _, f := range free {
+			f()
+		}
+		wg.Wait()
+	}
+}
+
+// waitForLocks returns once n transactions wait for a lock.
+func waitForLocks(tb testing.TB, s *store.Store, n int) {
+	tb.Helper()
+	for waiting := 0; waiting < n; {
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error { return r.Scan(&waiting) }, `SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+			OR l.database IS NULL WHERE NOT l.granted AND d.datname = current_database()`)
+		err := s.Engine().Read(tb.Context(), func(c db.Conn) error { return c.Send(tb.Context(), b) })
+		if err != nil {
+			tb.Fatal(err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// Issue 11.5: four provisions that waited for a lock used to stop all provisioning.
+func TestStuckProvisionsStopNobody(t *testing.T) {
+	t.Parallel()
+	address := storetest.Postgres(t)
+	if address == "" {
+		return // SQLite has one writer: nothing can wait for a row
+	}
+	s := storetest.Open(t, address)
+	release := stuckProvisions(t, s, 8)
+	defer release()
+	c := storetest.Company(t, s, "neighbour")
+	began := time.Now()
+	var wg sync.WaitGroup
+	for worker := range 4 {
+		wg.Go(func() {
+			for i := range 25 {
+				provision(t, s, c, fmt.Sprintf("w%d-%d", worker, i))
+			}
+		})
+	}
+	wg.Wait()
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("100 provisions of a neighbour took %s while others waited for locks", took)
+	}
+}
+
+func TestLargeEmployeeIsReadWhole(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		for _, n := range []int{100, 101, 250} {
+			c, name := companyWithLargeEmployee(t, s, n)
+			_, assignments, err := s.Employee(t.Context(), c.Company.ID, name)
+			if err != nil || len(assignments) != n {
+				t.Errorf("an employee with %d assignments is read with %d, %v", n, len(assignments), err)
+			}
+			if !slices.IsSortedFunc(assignments, func(a, b domain.Assignment) int { return int(a.ID - b.ID) }) {
+				t.Error("the assignments are not in ascending id")
+			}
+		}
+	})
+}
+
+func companyWithLargeEmployee(tb testing.TB, s *store.Store, n int) (domain.Caller, string) {
+	tb.Helper()
+	c := storetest.Company(tb, s, "large")
+	provision(tb, s, c, "large")
+	course, err := s.AddCourse(tb.Context(), c, domain.Course{Name: "Course", Modules: []string{"One"}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for first := 0; first < n; first += 500 {
+		var items []domain.BulkItem
+		for i := first; i < min(first+500, n); i++ {
+			deadline := s.Now().Add(time.Hour)
+			items = append(items, domain.BulkItem{New: domain.NewAssignment{
+				EmployeeExternalID: "large", CourseID: course, ExternalID: fmt.Sprintf("a%d", i), Deadline: &deadline}})
+		}
+		if _, err := s.Assign(tb.Context(), c, items); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return c, "large"
+}
+
+func eachEngine(b *testing.B, fn func(b *testing.B, s *store.Store)) {
+	b.Helper()
+	b.Run("sqlite", func(b *testing.B) { fn(b, storetest.Open(b, storetest.SQLite(b))) })
+	b.Run("postgres", func(b *testing.B) {
+		if address := storetest.Postgres(b); address != "" {
+			fn(b, storetest.Open(b, address))
+		}
+	})
+}
+
+// BenchmarkBatching compares calls that share statements with calls that do not,
+// made by 32 goroutines.
+func BenchmarkBatching(b *testing.B) {
+	var n atomic.Int64
+	unique := func() string { return fmt.Sprintf("p%d", n.Add(1)) }
+	for name, call := range map[string]func(b *testing.B, s *store.Store, c domain.Caller) error{
+		"read=alone": func(b *testing.B, s *store.Store, c domain.Caller) error {
+			return s.EmployeeAlone(b.Context(), c.Company.ID, "somebody")
+		},
+		"read=batched": func(b *testing.B, s *store.Store, c domain.Caller) error {
+			_, _, err := s.Employee(b.Context(), c.Company.ID, "somebody")
+			return err
+		},
+		"provision=alone": func(b *testing.B, s *store.Store, c domain.Caller) error {
+			return s.ProvisionAlone(b.Context(), c, person(unique()))
+		},
+		"provision=batched": func(b *testing.B, s *store.Store, c domain.Caller) error {
+			_, _, err := s.Provision(b.Context(), c, person(unique()))
+			return err
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			eachEngine(b, func(b *testing.B, s *store.Store) {
+				c := storetest.Company(b, s, "bench")
+				provision(b, s, c, "somebody")
+				b.SetParallelism(16)
+				b.ResetTimer()
+				b.RunParallel(func(pb *testing.PB) {
+					for pb.Next() {
+						if err := call(b, s, c); err != nil {
+							b.Error(err)
+						}
+					}
+				})
+			})
+		})
+	}
+}
+
+// BenchmarkNeighbour measures a tenant's calls next to another tenant whose calls
+// wait for locks, against the same calls alone; and next to one that reads very
+// large employees, against calls that share no statement with it (whatever else
+// slows them, such as a busy processor, is not batching). It reports the ratio of
+// the 95th percentiles, which must stay below 1.5. Both sides are measured by
+// turns, as the machine may be busy with something else.
+func BenchmarkNeighbour(b *testing.B) {
+	b.Run("stuck-provisions/postgres", func(b *testing.B) {
+		address := storetest.Postgres(b)
+		if address == "" {
+			return
+		}
+		s := storetest.Open(b, address)
+		c := storetest.Company(b, s, "neighbour")
+		call := func(i int) { provision(b, s, c, fmt.Sprintf("p%d", i)) }
+		compareP95(b, side{call: call}, side{call: call, disturb: func() func() { return stuckProvisions(b, s, 8) }})
+	})
+	b.Run("large-employees", func(b *testing.B) {
+		eachEngine(b, func(b *testing.B, s *store.Store) {
+			c := storetest.Company(b, s, "neighbour")
+			provision(b, s, c, "small")
+			big, name := companyWithLargeEmployee(b, s, 10_000)
+			disturb := func() func() { return readAgainAndAgain(b, s, big, name) }
+			compareP95(b,
+				side{func(int) { _ = s.EmployeeAlone(b.Context(), c.Company.ID, "small") }, disturb},
+				side{func(int) { _, _, _ = s.Employee(b.Context(), c.Company.ID, "small") }, disturb})
+		})
+	})
+}
+
+func readAgainAndAgain(b *testing.B, s *store.Store, c domain.Caller, name string) (stop func()) {
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-end:
+				return
+			case <-time.After(50 * time.Millisecond):
+				_, _, _ = s.Employee(b.Context(), c.Company.ID, name)
+			}
+		}
+	}()
+	return func() { close(end); <-ended }
+}
+
+// side is one side of a comparison.
+type side struct {
+	call    func(i int)
+	disturb func() (stop func()) // nil for nothing
+}
+
+// compareP95 makes b.N calls at 200 a second, half of them for each side.
+func compareP95(b *testing.B, sides ...side) {
+	const rounds = 5
+	took := make([][]time.Duration, len(sides))
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	n := 0
+	for range rounds {
+		for k, s := range sides {
+			stop := func() {}
+			if s.disturb != nil {
+				stop = s.disturb()
+			}
+			for range b.N/(2*rounds) + 1 {
+				<-tick.C
+				began := time.Now()
+				s.call(n)
+				took[k] = append(took[k], time.Since(began))
+				n++
+			}
+			stop()
+		}
+	}
+	p95 := make([]float64, len(sides))
+	for k, all := range took {
+		slices.Sort(all)
+		p95[k] = float64(all[len(all)*95/100].Microseconds()) / 1000
+	}
+	b.ReportMetric(p95[0], "first-p95-ms")
+	b.ReportMetric(p95[1], "second-p95-ms")
+	b.ReportMetric(p95[1]/p95[0], "ratio")
+}

@@ -1,0 +1,19 @@
+package store
+
+import (
+	"context"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// ProvisionAlone is Provision without a batcher, for comparison.
+func (s *Store) ProvisionAlone(ctx context.Context, c domain.Caller, in domain.Provision) error {
+	_, err := s.provision(ctx, []provisionRequest{{c, in}})
+	return err
+}
+
+// EmployeeAlone is Employee without a batcher, for comparison.
+func (s *Store) EmployeeAlone(ctx context.Context, company int64, externalID string) error {
+	_, err := s.readEmployeeAlone(ctx, employeeKey{company, externalID})
+	return err
+}
