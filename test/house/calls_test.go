@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// calls finds the uses of names from a package of the standard library.
-func calls(file *ast.File, pkg string, names ...string) (found []string) {
+// findCalls returns the uses of some names of a standard package.
+func findCalls(file *ast.File, pkg string, names ...string) (found []string) {
 	ast.Inspect(file, func(node ast.Node) bool {
 		selector, ok := node.(*ast.SelectorExpr)
 		if !ok {
@@ -28,7 +28,7 @@ func TestCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := calls(tr.sources[0].file, "os", "Exit"); !slices.Equal(got, []string{"os.Exit"}) {
+	if got := findCalls(tr.sources[0].file, "os", "Exit"); !slices.Equal(got, []string{"os.Exit"}) {
 		t.Errorf("calls = %v", got)
 	}
 }

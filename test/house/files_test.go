@@ -8,46 +8,47 @@ import (
 	"testing"
 )
 
+// maxLines is the limit for hand-written files.
 const maxLines = 500
 
 func TestFilesStaySmall(t *testing.T) {
 	t.Parallel()
-	for _, f := range house(t).files {
+	for _, f := range repository(t).files {
 		if n := strings.Count(f.text, "\n"); n > maxLines {
-			t.Errorf("%s has %d lines, more than %d: it has become two things", f.path, n, maxLines)
+			t.Errorf("%s has %d lines, more than %d: split it", f.path, n, maxLines)
 		}
 	}
 }
 
-// leftOpen is written in pieces, or this file would be its first finding.
-var leftOpen = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|XX` + `X\b|not imple` + `mented|[tbf]\.Skip(f|Now)?\()`)
+// unfinished is written in pieces so that it does not match this file.
+var unfinished = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|XX` + `X\b|not imple` + `mented|[tbf]\.Skip(f|Now)?\()`)
 
-func TestNothingIsLeftOpen(t *testing.T) {
+func TestNothingIsUnfinished(t *testing.T) {
 	t.Parallel()
-	for _, f := range house(t).files {
+	for _, f := range repository(t).files {
 		for number, line := range strings.Split(f.text, "\n") {
-			if found := leftOpen.FindString(line); found != "" {
-				t.Errorf("%s:%d: %q: finish it, or take it out", f.path, number+1, found)
+			if found := unfinished.FindString(line); found != "" {
+				t.Errorf("%s:%d: %q: finish it, or remove it", f.path, number+1, found)
 			}
 		}
 	}
 }
 
-func TestPackageNamesSayWhatIsInside(t *testing.T) {
+func TestPackageNamesAreSpecific(t *testing.T) {
 	t.Parallel()
-	empty := []string{"util", "utils", "common", "helper", "helpers", "manager", "misc", "base", "shared", "lib", "types"}
-	for _, s := range house(t).sources {
+	vague := []string{"util", "utils", "common", "helper", "helpers", "manager", "misc", "base", "shared", "lib", "types"}
+	for _, s := range repository(t).sources {
 		name := strings.TrimSuffix(s.file.Name.Name, "_test")
-		if slices.Contains(empty, name) || slices.Contains(empty, path.Base(s.folder)) {
-			t.Errorf("%s: a package called %s can hold anything; name it after what it does", s.path, name)
+		if slices.Contains(vague, name) || slices.Contains(vague, path.Base(s.folder)) {
+			t.Errorf("%s: the package name %s could mean anything; name it after what it does", s.path, name)
 		}
 	}
 }
 
-func TestEveryPackageHasItsSentence(t *testing.T) {
+func TestEveryPackageHasADocComment(t *testing.T) {
 	t.Parallel()
 	documented, seen := map[string]bool{}, map[string]string{}
-	for _, s := range house(t).sources {
+	for _, s := range repository(t).sources {
 		if s.generated {
 			continue
 		}
@@ -58,12 +59,13 @@ func TestEveryPackageHasItsSentence(t *testing.T) {
 	}
 	for folder, name := range seen {
 		if !documented[folder] {
-			t.Errorf("%s: package %s has no doc comment that says what belongs in it and what does not", folder, name)
+			t.Errorf("%s: package %s has no doc comment that describes what belongs in it and what does not", folder, name)
 		}
 	}
 }
 
-// nouns of the domain, with the plural that a file must not be called by.
+// nouns maps the nouns of the domain to their plurals, which are not used as file
+// names.
 var nouns = map[string]string{
 	"account":    "accounts",
 	"activity":   "activities",
@@ -85,7 +87,7 @@ func TestANounHasOneFileName(t *testing.T) {
 		"internal/domain", "internal/service", "internal/store", "internal/store/storetest",
 		"internal/publicapi", "internal/platformapi", "internal/cabinet",
 	}
-	for _, s := range house(t).sources {
+	for _, s := range repository(t).sources {
 		if s.generated || !slices.Contains(layers, s.folder) {
 			continue
 		}
@@ -93,7 +95,7 @@ func TestANounHasOneFileName(t *testing.T) {
 		first, _, _ := strings.Cut(stem, "_")
 		for noun, plural := range nouns {
 			if first == plural {
-				t.Errorf("%s: the file of a noun has the same name in every layer: %s.go", s.path, strings.Replace(stem, plural, noun, 1))
+				t.Errorf("%s: files are named after the singular, in every layer: %s.go", s.path, strings.Replace(stem, plural, noun, 1))
 			}
 		}
 	}

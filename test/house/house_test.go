@@ -1,9 +1,10 @@
-// Package house holds the repository against the rules of its own architecture:
-// who may import whom, how large a file may grow, what files are called. It
-// reads sources and runs none; what the program does is tested elsewhere.
+// Package house checks the sources against the rules of the architecture: which
+// package may import which, how large files and parameter lists may be, how files
+// are named and comments worded. Tests of behaviour belong elsewhere.
 package house
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -20,18 +21,24 @@ import (
 
 const module = "github.com/coursebridge/coursebridge"
 
-// source is one Go file of ours. Its folder is relative to the module: "." for
-// the top, "internal/domain".
+// source is one Go file of this module. Its path and folder are relative to the
+// module's root.
 type source struct {
 	path      string
 	folder    string
 	test      bool
 	generated bool
 	file      *ast.File
+	files     *token.FileSet
 	imports   []string
 }
 
-// file is any text that is written by hand here.
+// position returns the path and line of a node.
+func (s source) position(pos token.Pos) string {
+	return fmt.Sprintf("%s:%d", s.path, s.files.Position(pos).Line)
+}
+
+// file is a hand-written text file.
 type file struct {
 	path string
 	text string
@@ -44,8 +51,8 @@ type tree struct {
 
 var generatedMark = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
-// load reads the tree once for all tests.
-var load = sync.OnceValues(func() (*tree, error) {
+// loadTree parses the repository once for all tests.
+var loadTree = sync.OnceValues(func() (*tree, error) {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
 		return nil, err
@@ -56,9 +63,9 @@ var load = sync.OnceValues(func() (*tree, error) {
 			return err
 		}
 		if entry.IsDir() {
-			return enter(name)
+			return skipFolder(name)
 		}
-		if !written[path.Ext(name)] {
+		if !checkedExtensions[path.Ext(name)] {
 			return nil
 		}
 		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
@@ -70,11 +77,12 @@ var load = sync.OnceValues(func() (*tree, error) {
 	return t, err
 })
 
-// written are the kinds of file that people write here and that follow the
-// rules of size and wording.
-var written = map[string]bool{".go": true, ".templ": true, ".sql": true, ".sh": true}
+// checkedExtensions are the kinds of file whose size is checked and that are
+// searched for unfinished work.
+var checkedExtensions = map[string]bool{".go": true, ".templ": true, ".sql": true, ".sh": true}
 
-func enter(folder string) error {
+// skipFolder returns fs.SkipDir for folders without hand-written sources.
+func skipFolder(folder string) error {
 	switch base := path.Base(folder); {
 	case folder == ".":
 		return nil
@@ -92,7 +100,8 @@ func (t *tree) add(name, text string) error {
 	if path.Ext(name) != ".go" {
 		return nil
 	}
-	parsed, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments|parser.SkipObjectResolution)
+	files := token.NewFileSet()
+	parsed, err := parser.ParseFile(files, name, text, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		return err
 	}
@@ -102,6 +111,7 @@ func (t *tree) add(name, text string) error {
 		test:      strings.HasSuffix(name, "_test.go"),
 		generated: generated,
 		file:      parsed,
+		files:     files,
 	}
 	for _, spec := range parsed.Imports {
 		imported, err := strconv.Unquote(spec.Path.Value)
@@ -114,30 +124,32 @@ func (t *tree) add(name, text string) error {
 	return nil
 }
 
-func house(tb testing.TB) *tree {
+// repository returns the parsed repository.
+func repository(tb testing.TB) *tree {
 	tb.Helper()
-	t, err := load()
+	t, err := loadTree()
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return t
 }
 
-// ours gives the folder of an import of this module.
-func ours(imported string) (string, bool) {
+// folderOf returns the folder of an imported package of this module.
+func folderOf(imported string) (string, bool) {
 	if imported == module {
 		return ".", true
 	}
 	return strings.CutPrefix(imported, module+"/")
 }
 
-// standard tells an import of the standard library: its first part has no dot.
-func standard(imported string) bool {
+// isStandard reports whether an import path belongs to the standard library: its
+// first part has no dot.
+func isStandard(imported string) bool {
 	first, _, _ := strings.Cut(imported, "/")
 	return !strings.Contains(first, ".")
 }
 
-// within tells whether a folder is base or lies below it.
+// within reports whether a folder is base or lies below it.
 func within(folder, base string) bool {
 	return folder == base || strings.HasPrefix(folder, base+"/")
 }

@@ -6,23 +6,25 @@ import (
 	"testing"
 )
 
-// rule says which packages of ours a package may import, and why no others.
+// rule lists the packages of this module that a package may import, with the
+// reason why it may import no others.
 type rule struct {
-	may []string
-	why string
+	allowed []string
+	reason  string
 }
 
 const (
 	anything = "*"
 	adapter  = "an adapter turns requests into calls of service; adapters never import one another"
-	engine   = "an engine opens a database and gives the values in which it differs"
+	engine   = "an engine opens a database and provides the values in which it differs from the other"
 	support  = "it serves tests only"
 )
 
-// rules is the table of the architecture: arrows point inward. A row stands for
-// its package alone; what lies below has rows of its own. Test files are free.
+// rules is the import table of the architecture: arrows point inward. A row applies
+// to its package only; packages below it have their own rows. Test files may
+// import anything.
 var rules = map[string]rule{
-	"cmd/coursebridge": {[]string{"internal/app"}, "arguments in, exit code out; all else is wired in app"},
+	"cmd/coursebridge": {[]string{"internal/app"}, "it turns arguments into an exit code; everything else is wired in app"},
 
 	"internal/app":  {[]string{anything}, ""},
 	"internal/demo": {[]string{"internal/domain", "internal/service"}, adapter},
@@ -30,15 +32,15 @@ var rules = map[string]rule{
 	"internal/publicapi":        {[]string{"internal/domain", "internal/service", "internal/httpapi", "api", "api/v1"}, adapter},
 	"internal/platformapi":      {[]string{"internal/domain", "internal/service", "internal/httpapi", "api", "api/v1"}, adapter},
 	"internal/cabinet":          {[]string{"internal/domain", "internal/service", "internal/report", "internal/httpapi"}, adapter},
-	"internal/cabinet/view":     {nil, "a page draws what was decided before; it fetches nothing"},
-	"internal/cabinet/assets":   {nil, "it is built files"},
-	"internal/cabinet/snippets": {nil, "it is programs that people paste"},
+	"internal/cabinet/view":     {nil, "a page only renders values that it is given; it fetches nothing"},
+	"internal/cabinet/assets":   {nil, "it only embeds built files"},
+	"internal/cabinet/snippets": {nil, "it holds example programs that people copy"},
 	"internal/delivery":         {[]string{"internal/batch", "internal/domain", "internal/service"}, adapter},
 
 	"internal/httpapi": {[]string{"internal/domain", "api/v1"}, "it is the JSON that both APIs share, and the one mapping of errors to HTTP"},
 
 	"internal/service": {[]string{"internal/domain", "internal/report"}, "the use cases know the nouns and fill report files; what else they call, they declare as interfaces"},
-	"internal/secret":  {nil, "it seals bytes, whatever they are"},
+	"internal/secret":  {nil, "it encrypts bytes and does not know what they mean"},
 	"internal/domain":  {nil, "the nouns and their rules import nothing of ours"},
 
 	"internal/batch": {nil, "it runs calls together, whatever they do"},
@@ -49,55 +51,56 @@ var rules = map[string]rule{
 	"internal/store/db":         {[]string{"internal/domain"}, "it is what store needs of an engine, and holds no SQL of a noun"},
 	"internal/store/sqlite":     {[]string{"internal/domain", "internal/store/db", "internal/store/migrations"}, engine},
 	"internal/store/postgres":   {[]string{"internal/domain", "internal/store/db", "internal/store/migrations"}, engine},
-	"internal/store/migrations": {nil, "it is the schema's text"},
+	"internal/store/migrations": {nil, "it holds the text of the schema"},
 
-	"internal/report": {nil, "it writes rows to an io.Writer, whatever they are of"},
+	"internal/report": {nil, "it writes rows to an io.Writer and does not know what they mean"},
 	"internal/server": {[]string{"internal/domain", "internal/httpapi"}, "it carries any handler and knows how errors are answered"},
 	"api":             {nil, "it is the contract's text"},
 	"api/v1":          {nil, "it is the contract's words, and clients import it"},
 
 	"internal/apptest": {[]string{anything}, support},
-	"internal/pgtest":  {nil, "it gives databases and knows no schema"},
+	"internal/pgtest":  {nil, "it creates empty databases and knows no schema"},
 	"internal/store/storetest": {[]string{
 		"internal/domain", "internal/pgtest", "internal/store", "internal/store/db",
 		"internal/store/migrations", "internal/store/postgres", "internal/store/sqlite",
-	}, "it is the store's specification, and stands on the store alone"},
+	}, "it is the specification of the store and depends on nothing above it"},
 }
 
-// testOnly are packages that only tests, and one another, may import.
+// testOnly lists the packages that only tests, and each other, may import.
 var testOnly = []string{"internal/apptest", "internal/pgtest", "internal/store/storetest"}
 
-// ownRoom are folders outside the table: black-box suites, tools.
-var ownRoom = []string{"test", "scripts"}
+// exempt lists the folders that the table does not cover: black-box suites and
+// tools.
+var exempt = []string{"test", "scripts"}
 
 func TestImportsFollowTheTable(t *testing.T) {
 	t.Parallel()
-	for _, s := range house(t).sources {
-		for _, broken := range against(s) {
+	for _, s := range repository(t).sources {
+		for _, broken := range violations(s) {
 			t.Error(broken)
 		}
 	}
 }
 
-// against holds one file against the table.
-func against(s source) (broken []string) {
-	if s.test || anyWithin(s.folder, ownRoom) {
+// violations returns the imports of one file that the table does not allow.
+func violations(s source) (broken []string) {
+	if s.test || anyWithin(s.folder, exempt) {
 		return nil
 	}
 	r, found := ruleOf(s.folder)
 	if !found {
-		return []string{s.path + ": no row for " + s.folder + " in the import table (test/house): say what it may import, and why"}
+		return []string{s.path + ": there is no row for " + s.folder + " in the import table (test/house): add one with what it may import, and why"}
 	}
 	for _, imported := range s.imports {
-		target, mine := ours(imported)
-		if mine && !slices.Contains(r.may, target) && !slices.Contains(r.may, anything) && !sameRoom(s.folder, target) {
-			broken = append(broken, s.path+" imports "+target+": "+r.why)
+		target, mine := folderOf(imported)
+		if mine && !slices.Contains(r.allowed, target) && !slices.Contains(r.allowed, anything) && !withinDivided(s.folder, target) {
+			broken = append(broken, s.path+" imports "+target+": "+r.reason)
 		}
 	}
 	return broken
 }
 
-func TestTheTableBites(t *testing.T) {
+func TestTheTableFindsViolations(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		path, imports string
@@ -120,32 +123,33 @@ func TestTheTableBites(t *testing.T) {
 		if err := tr.add(c.path, "package x\n\nimport \""+module+"/"+c.imports+"\"\n"); err != nil {
 			t.Fatal(err)
 		}
-		if got := against(tr.sources[0]); (len(got) > 0) != c.broken {
+		if got := violations(tr.sources[0]); (len(got) > 0) != c.broken {
 			t.Errorf("%s imports %s: found %q", c.path, c.imports, got)
 		}
 	}
 }
 
-// ruleOf finds a package's row: its own, or that of the adapter whose room it is
-// in (internal/cabinet/view follows internal/cabinet).
+// ruleOf returns the row of a package. Without one of its own, the row of the
+// divided package above it applies.
 func ruleOf(folder string) (rule, bool) {
 	if r, found := rules[folder]; found {
 		return r, true
 	}
 	for _, row := range slices.Sorted(maps.Keys(rules)) {
-		if rooms[row] && within(folder, row) {
+		if divided[row] && within(folder, row) {
 			return rules[row], true
 		}
 	}
 	return rule{}, false
 }
 
-// rooms are packages that may be divided further without a row for each part.
-var rooms = map[string]bool{"internal/app": true, "internal/cabinet": true, "internal/demo": true}
+// divided holds the packages that may have subpackages without rows of their own.
+var divided = map[string]bool{"internal/app": true, "internal/cabinet": true, "internal/demo": true}
 
-// sameRoom lets a room's parts import one another and their parent its parts.
-func sameRoom(folder, target string) bool {
-	for room := range rooms {
+// withinDivided reports whether both folders are parts of the same divided
+// package, which may import each other.
+func withinDivided(folder, target string) bool {
+	for room := range divided {
 		if within(folder, room) && within(target, room) {
 			return true
 		}
@@ -155,12 +159,12 @@ func sameRoom(folder, target string) bool {
 
 func TestTestPackagesStayInTests(t *testing.T) {
 	t.Parallel()
-	for _, s := range house(t).sources {
+	for _, s := range repository(t).sources {
 		if s.test || within(s.folder, "test") || slices.Contains(testOnly, s.folder) {
 			continue
 		}
 		for _, imported := range s.imports {
-			target, _ := ours(imported)
+			target, _ := folderOf(imported)
 			if slices.Contains(testOnly, target) || imported == "testing" {
 				t.Errorf("%s imports %s: %s, and would end up in the program", s.path, imported, support)
 			}
@@ -168,10 +172,10 @@ func TestTestPackagesStayInTests(t *testing.T) {
 	}
 }
 
-func TestRowsOfTheTableAreSound(t *testing.T) {
+func TestRowsNameKnownPackages(t *testing.T) {
 	t.Parallel()
 	for folder, r := range rules {
-		for _, target := range r.may {
+		for _, target := range r.allowed {
 			if _, known := rules[target]; target != anything && !known {
 				t.Errorf("the row of %s allows %s, which has no row", folder, target)
 			}
@@ -179,6 +183,7 @@ func TestRowsOfTheTableAreSound(t *testing.T) {
 	}
 }
 
+// anyWithin reports whether a folder is one of bases or lies below one.
 func anyWithin(folder string, bases []string) bool {
 	return slices.ContainsFunc(bases, func(base string) bool { return within(folder, base) })
 }

@@ -15,7 +15,7 @@ func TestEnginesShareTheirMigrations(t *testing.T) {
 	t.Parallel()
 	byEngine := map[string][]string{}
 	numbers := map[string]string{}
-	for _, f := range house(t).files {
+	for _, f := range repository(t).files {
 		folder, name := path.Split(f.path)
 		engine := path.Base(folder)
 		if path.Dir(path.Clean(folder)) != "internal/store/migrations" {
