@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// gatedBatcher multiplies numbers by ten; its batches run when the test says so.
+// gatedBatcher multiplies numbers by ten; each batch runs when the test releases it.
 type gatedBatcher struct {
 	*Batcher[int, int]
 	began   chan []int

@@ -30,7 +30,7 @@ type Conn interface {
 // Query are batches of one statement) and carries one timestamp, its stamp.
 //
 // The stamp is read at the end of the first batch, so after the row locks that the
-// batch takes. Whoever had to wait for a lock is therefore stamped after the
+// batch takes. A transaction that waited for a lock is therefore stamped after the
 // transaction that held it, and the stamps of one record never fall if every
 // transaction that changes the record locks it in its first batch. One that locks
 // it later calls Restamp in the batch that does.
