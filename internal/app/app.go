@@ -46,6 +46,7 @@ type App struct {
 	// keyFile is of the secrets of SQLite; PostgreSQL's replicas share no file.
 	keyFile string
 
+	watcher        *service.Watcher
 	learning       *service.Learning
 	companies      *service.Companies
 	tokens         *service.Tokens
@@ -70,9 +71,10 @@ func Open(ctx context.Context, c Config) (*App, error) {
 	if err := a.prepare(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	a.learning = service.NewLearning(s)
+	a.watcher = service.NewWatcher(s, service.WatcherOptions{})
+	a.learning = service.NewLearning(s, a.watcher)
 	a.companies = service.NewCompanies(s, 0)
-	a.tokens = service.NewTokens(s, service.TokenOptions{Now: s.Now, Log: log})
+	a.tokens = service.NewTokens(s, a.watcher, service.TokenOptions{Now: s.Now, Log: log})
 	a.administrators = service.NewAdministrators(s, 0)
 	return a, nil
 }

@@ -274,6 +274,7 @@ func (a *App) start(ctx context.Context, p *parts) (stop func() error, err error
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
 	wg.Go(func() { a.learning.Run(work, a.log) })
+	wg.Go(func() { a.watcher.Run(work) })
 	wg.Go(func() { a.tokens.Run(work) })
 	wg.Go(func() { p.webhooks.Run(work) })
 	wg.Go(func() { a.every(work, sessionSweep, "sweep sessions", p.sessions.Sweep) })

@@ -14,7 +14,6 @@ import (
 
 // TokenStore is the part of the store that Tokens uses.
 type TokenStore interface {
-	TokenVersion(ctx context.Context) (int64, error)
 	TokenByHash(ctx context.Context, hash [32]byte) (domain.TokenLookup[domain.Token], error)
 	PlatformTokenByHash(ctx context.Context, hash [32]byte) (domain.TokenLookup[domain.PlatformToken], error)
 	NoteTokenUses(ctx context.Context, uses []domain.TokenUse) error
@@ -33,19 +32,18 @@ type TokenStore interface {
 // TokenOptions configure Tokens. Zero fields stand for the defaults.
 type TokenOptions struct {
 	Now   func() time.Time // time.Now
-	Poll  time.Duration    // how often the version is read while tokens are in memory
 	Flush time.Duration    // how often last uses are written
 	Idle  time.Duration    // how long an unused token stays in memory
 	Log   *slog.Logger
 }
 
 // Tokens implements the use cases around API tokens. It caches the tokens in use,
-// so that most requests are authenticated without the database. While the cache
-// is empty, Run sleeps.
+// so that most requests are authenticated without the database.
 type Tokens struct {
-	store TokenStore
-	opt   TokenOptions
-	cache *tokenCache
+	store   TokenStore
+	watcher *Watcher
+	opt     TokenOptions
+	cache   *tokenCache
 
 	mu      sync.Mutex
 	closed  bool
@@ -54,20 +52,19 @@ type Tokens struct {
 	running sync.WaitGroup
 }
 
-// NewTokens returns the use cases over a store. Unless Run runs, every token is
-// looked up again after a second.
-func NewTokens(store TokenStore, opt TokenOptions) *Tokens {
+// NewTokens returns the use cases over a store. Cached tokens are used while the
+// watcher confirms their version.
+func NewTokens(store TokenStore, watcher *Watcher, opt TokenOptions) *Tokens {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	opt.Poll = cmp.Or(opt.Poll, 300*time.Millisecond)
 	opt.Flush = cmp.Or(opt.Flush, 5*time.Second)
 	opt.Idle = cmp.Or(opt.Idle, time.Minute)
 	closing, cancel := context.WithCancel(context.Background())
-	return &Tokens{store: store, opt: opt, cache: newTokenCache(), closing: closing, cancel: cancel}
+	return &Tokens{store: store, watcher: watcher, opt: opt, cache: newTokenCache(), closing: closing, cancel: cancel}
 }
 
 // Authenticate returns the token that a request carries. Codes: unauthorized,
@@ -77,15 +74,18 @@ func (t *Tokens) Authenticate(ctx context.Context, bearer string, from netip.Add
 	if !ok {
 		return domain.Token{}, domain.ErrUnauthorized
 	}
-	if token, ok, err := t.cache.lookup(hash, t.opt.Now(), from); ok {
-		return withoutToken(token, err)
+	if version, ok := t.watcher.Version(domain.CacheTokens); ok {
+		if token, ok, err := t.cache.lookup(hash, version, t.opt.Now(), from); ok {
+			return withoutToken(token, err)
+		}
 	}
-	began := t.opt.Now()
+	began := t.watcher.Now()
 	found, err := t.store.TokenByHash(ctx, hash)
 	if err != nil {
 		return domain.Token{}, fmt.Errorf("look up a token: %w", err)
 	}
-	return withoutToken(found.Token, t.cache.keep(hash, found, began, t.opt.Now(), from))
+	keepable := t.watcher.Confirm(domain.CacheTokens, found.Version, began)
+	return withoutToken(found.Token, t.cache.keep(hash, found, keepable, t.opt.Now(), from))
 }
 
 // withoutToken returns an empty token with an error, so that a refusal discloses
@@ -118,26 +118,29 @@ func (t *Tokens) AuthenticatePlatform(ctx context.Context, bearer string) (domai
 	if !ok {
 		return domain.PlatformToken{}, domain.ErrUnauthorized
 	}
-	if held, ok := t.cache.lookupPlatform(hash, t.opt.Now()); ok {
-		if held == nil {
-			return domain.PlatformToken{}, domain.ErrUnauthorized
+	if version, ok := t.watcher.Version(domain.CacheTokens); ok {
+		if held, ok := t.cache.lookupPlatform(hash, version, t.opt.Now()); ok {
+			if held == nil {
+				return domain.PlatformToken{}, domain.ErrUnauthorized
+			}
+			return held.token, nil
 		}
-		return held.token, nil
 	}
-	began := t.opt.Now()
+	began := t.watcher.Now()
 	found, err := t.store.PlatformTokenByHash(ctx, hash)
 	if err != nil {
 		return domain.PlatformToken{}, fmt.Errorf("look up a platform token: %w", err)
 	}
-	t.cache.keepPlatform(hash, found, began, t.opt.Now())
+	if t.watcher.Confirm(domain.CacheTokens, found.Version, began) {
+		t.cache.keepPlatform(hash, found, t.opt.Now())
+	}
 	if !found.Found || found.Token.RevokedAt != nil {
 		return domain.PlatformToken{}, domain.ErrUnauthorized
 	}
 	return found.Token, nil
 }
 
-// Run watches the cached tokens until ctx ends or Close is called: it notices
-// changes made by other processes, stores last uses and evicts idle tokens.
+// Run stores last uses and evicts idle tokens until ctx ends or Close is called.
 func (t *Tokens) Run(ctx context.Context) {
 	if !t.start() {
 		return
@@ -146,12 +149,17 @@ func (t *Tokens) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(t.closing, cancel)()
+	tick := time.NewTicker(t.opt.Flush)
+	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-t.cache.wake:
-			t.watch(ctx)
+		case <-tick.C:
+		}
+		t.cache.evict(t.opt.Now(), t.opt.Idle)
+		if err := t.flush(ctx); err != nil && ctx.Err() == nil {
+			t.opt.Log.Warn("store the last use of tokens", "error", err)
 		}
 	}
 }
@@ -163,42 +171,6 @@ func (t *Tokens) start() bool {
 		t.running.Add(1)
 	}
 	return !t.closed
-}
-
-// watch polls until the cache is empty.
-func (t *Tokens) watch(ctx context.Context) {
-	tick := time.NewTicker(t.opt.Poll)
-	defer tick.Stop()
-	flushed := t.opt.Now()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		t.poll(ctx)
-		if t.opt.Now().Sub(flushed) < t.opt.Flush {
-			continue
-		}
-		flushed = t.opt.Now()
-		t.cache.evict(flushed, t.opt.Idle)
-		if err := t.flush(ctx); err != nil && ctx.Err() == nil {
-			t.opt.Log.Warn("store the last use of tokens", "error", err)
-		}
-		if t.cache.empty() {
-			return
-		}
-	}
-}
-
-// poll reads the version. It ignores a failed read: the cache expires by itself.
-func (t *Tokens) poll(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, tokenFresh)
-	defer cancel()
-	began := t.opt.Now()
-	if version, err := t.store.TokenVersion(ctx); err == nil {
-		t.cache.confirm(version, began)
-	}
 }
 
 func (t *Tokens) flush(ctx context.Context) error {

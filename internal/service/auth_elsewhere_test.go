@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
-	"github.com/coursebridge/coursebridge/internal/service"
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
@@ -32,7 +31,7 @@ func TestChangesElsewhereAreSeen(t *testing.T) {
 		token, secret := f.token(acme)
 		_, platform, err := f.tokens.CreatePlatformToken(ctx, "LMS")
 		must(f.t, "create", err)
-		background(f.t, f.tokens.Run)
+		background(f.t, f.watcher.Run)
 		authenticate := func() error {
 			_, err := f.tokens.Authenticate(ctx, secret, nowhere)
 			return err
@@ -74,7 +73,7 @@ func TestRevokeAgainstAuthenticate(t *testing.T) {
 	onTwoReplicas(t, func(f, elsewhere fixture) {
 		acme, _ := f.company("anna@x.test")
 		token, secret := f.token(acme)
-		background(f.t, f.tokens.Run)
+		background(f.t, f.watcher.Run)
 		var revoked atomic.Int64 // when it was committed
 		var all sync.WaitGroup
 		began := make(chan struct{}, 4)
@@ -125,7 +124,7 @@ func TestLateLookIsNotKept(t *testing.T) {
 				<-release
 			}
 		}}
-		tokens := service.NewTokens(s, service.TokenOptions{})
+		tokens := newTokens(s, nil)
 		late := make(chan error)
 		go func() {
 			_, err := tokens.Authenticate(ctx, secret, nowhere)
@@ -162,7 +161,7 @@ func TestSlowLookIsNotTrusted(t *testing.T) {
 				now = now.Add(time.Second)
 			}
 		}
-		tokens := service.NewTokens(s, service.TokenOptions{Now: func() time.Time { return now }})
+		tokens := newTokens(s, func() time.Time { return now })
 		_, err := tokens.Authenticate(ctx, secret, nowhere)
 		must(f.t, "the slow one, which began before", err)
 		_, err = tokens.Authenticate(ctx, secret, nowhere)

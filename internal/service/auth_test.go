@@ -38,12 +38,12 @@ func (c *counted) TokenByHash(ctx context.Context, hash [32]byte) (domain.TokenL
 	return out, err
 }
 
-func (c *counted) TokenVersion(ctx context.Context) (int64, error) {
+func (c *counted) CacheVersions(ctx context.Context) (domain.CacheVersions, error) {
 	c.polls.Add(1)
 	if c.broken.Load() {
-		return 0, errBroken
+		return nil, errBroken
 	}
-	return c.Store.TokenVersion(ctx)
+	return c.Store.CacheVersions(ctx)
 }
 
 func (c *counted) NoteTokenUses(ctx context.Context, uses []domain.TokenUse) error {
@@ -52,6 +52,17 @@ func (c *counted) NoteTokenUses(ctx context.Context, uses []domain.TokenUse) err
 		return errBroken
 	}
 	return c.Store.NoteTokenUses(ctx, uses)
+}
+
+// watchedTokenStore is a store of tokens and of their version.
+type watchedTokenStore interface {
+	service.TokenStore
+	service.VersionStore
+}
+
+// newTokens returns tokens with a watcher that does not run, by a clock.
+func newTokens(s watchedTokenStore, now func() time.Time) *service.Tokens {
+	return service.NewTokens(s, service.NewWatcher(s, service.WatcherOptions{Now: now}), service.TokenOptions{Now: now})
 }
 
 func TestAuthenticate(t *testing.T) {
@@ -87,7 +98,7 @@ func TestAuthenticate(t *testing.T) {
 			}
 		}
 		f.exec(`UPDATE tokens SET expires_at = $1 WHERE id = $2`, f.store.Now(), token.ID)
-		fresh := service.NewTokens(f.store, service.TokenOptions{})
+		fresh := newTokens(f.store, nil)
 		for range 2 {
 			_, err := fresh.Authenticate(ctx, secret, inside)
 			wantErr(f.t, "expired", err, domain.ErrUnauthorized)
@@ -101,7 +112,7 @@ func TestAuthenticateExpiresInMemory(t *testing.T) {
 	onEachEngine(t, func(f fixture) {
 		acme, _ := f.company("anna@x.test")
 		now := time.Now()
-		tokens := service.NewTokens(f.store, service.TokenOptions{Now: func() time.Time { return now }})
+		tokens := newTokens(f.store, func() time.Time { return now })
 		expires := now.Add(100 * time.Millisecond)
 		_, secret, err := tokens.Create(f.t.Context(), f.caller(acme), domain.NewToken{Name: "HR", ExpiresAt: &expires})
 		must(f.t, "create", err)
@@ -120,7 +131,7 @@ func TestAuthenticateAsksOnce(t *testing.T) {
 		_, secret := f.token(acme)
 		now := time.Now()
 		s := &counted{Store: f.store}
-		tokens := service.NewTokens(s, service.TokenOptions{Now: func() time.Time { return now }})
+		tokens := newTokens(s, func() time.Time { return now })
 		unknown := domain.GenerateToken()
 		for range 1000 {
 			_, err := tokens.Authenticate(f.t.Context(), secret, nowhere)
@@ -141,7 +152,7 @@ func TestDatabaseGone(t *testing.T) {
 		_, secret := f.token(acme)
 		now := time.Now()
 		s := &counted{Store: f.store}
-		tokens := service.NewTokens(s, service.TokenOptions{Now: func() time.Time { return now }})
+		tokens := newTokens(s, func() time.Time { return now })
 		_, err := tokens.Authenticate(f.t.Context(), secret, nowhere)
 		must(f.t, "authenticate", err)
 		s.broken.Store(true)
@@ -165,8 +176,9 @@ func TestVersionGoesBack(t *testing.T) {
 		acme, _ := f.company("anna@x.test")
 		_, secret := f.token(acme)
 		s := &counted{Store: f.store}
-		tokens := service.NewTokens(s, service.TokenOptions{Poll: time.Millisecond})
-		background(f.t, tokens.Run)
+		watcher := service.NewWatcher(s, service.WatcherOptions{Poll: time.Millisecond})
+		tokens := service.NewTokens(s, watcher, service.TokenOptions{})
+		background(f.t, watcher.Run)
 		_, err := tokens.Authenticate(f.t.Context(), secret, nowhere)
 		must(f.t, "authenticate", err)
 		f.exec(`UPDATE cache_versions SET version = 1 WHERE name = 'tokens'`)
@@ -181,49 +193,55 @@ func TestVersionGoesBack(t *testing.T) {
 	})
 }
 
-// In a bubble of its own, time passes only while everything rests.
-func TestWatcherRests(t *testing.T) {
+// TestWatcherSleepsWhileIdle runs in a bubble, where time passes only while every
+// goroutine is blocked.
+func TestWatcherSleepsWhileIdle(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &counted{Store: storetest.Open(t, storetest.SQLite(t))}
 		f := newFixture(t, s.Store)
 		acme, _ := f.company("anna@x.test")
 		_, secret := f.token(acme)
-		tokens := service.NewTokens(s, service.TokenOptions{})
+		watcher := service.NewWatcher(s, service.WatcherOptions{})
+		tokens := service.NewTokens(s, watcher, service.TokenOptions{})
+		ctx, stop := context.WithCancel(context.Background())
 		done := make(chan struct{})
 		go func() {
-			tokens.Run(context.Background())
+			watcher.Run(ctx)
 			close(done)
 		}()
+		go tokens.Run(ctx)
 		time.Sleep(time.Hour)
 		if n := s.polls.Load(); n != 0 {
-			t.Errorf("%d polls without a token in memory", n)
+			t.Errorf("%d polls while nothing is cached", n)
 		}
-		_, err := tokens.Authenticate(t.Context(), secret, here.Address)
-		must(t, "authenticate", err)
-		time.Sleep(30 * time.Second)
-		if n := s.polls.Load(); n < 95 || n > 100 {
-			t.Errorf("%d polls in 30 seconds, want one per 300 ms", n)
+		for range 30 {
+			_, err := tokens.Authenticate(t.Context(), secret, here.Address)
+			must(t, "authenticate", err)
+			time.Sleep(time.Second)
 		}
-		if n := s.flushes.Load(); n != 1 {
-			t.Errorf("one use was written %d times", n)
+		if n := s.polls.Load(); n < 290 || n > 300 {
+			t.Errorf("%d polls in 30 seconds, want one per 100 ms", n)
 		}
-		_, err = tokens.Authenticate(t.Context(), secret, here.Address)
-		if err != nil || s.looks.Load() != 1 {
-			t.Errorf("looked %d times while it was watched, %v", s.looks.Load(), err)
+		if n := s.looks.Load(); n != 1 {
+			t.Errorf("the token was looked up %d times while it was watched, want once", n)
 		}
-		time.Sleep(90 * time.Second)
+		if n := s.flushes.Load(); n < 5 || n > 6 {
+			t.Errorf("the last use was stored %d times in 30 seconds, want once per 5 s", n)
+		}
+		time.Sleep(20 * time.Second)
 		before := s.polls.Load()
 		time.Sleep(time.Hour)
 		if n := s.polls.Load(); n != before {
-			t.Errorf("%d polls for a token that nobody uses", n-before)
+			t.Errorf("%d polls while nothing is used", n-before)
 		}
-		_, err = tokens.Authenticate(t.Context(), secret, here.Address)
+		_, err := tokens.Authenticate(t.Context(), secret, here.Address)
 		if err != nil || s.looks.Load() != 2 {
-			t.Errorf("looked %d times after it was dropped, %v", s.looks.Load(), err)
+			t.Errorf("looked up %d times after an hour without use, %v", s.looks.Load(), err)
 		}
-		must(t, "close", tokens.Close())
+		stop()
 		<-done
+		must(t, "close", tokens.Close())
 		must(t, "close again", tokens.Close())
 		tokens.Run(context.Background())
 	})
@@ -238,7 +256,7 @@ func TestLastUse(t *testing.T) {
 		unused, _ := f.token(acme)
 		now := domain.NormalizeTime(time.Now())
 		s := &counted{Store: f.store}
-		tokens := service.NewTokens(s, service.TokenOptions{Now: func() time.Time { return now }})
+		tokens := newTokens(s, func() time.Time { return now })
 		use := func(addr string) {
 			_, err := tokens.Authenticate(ctx, secret, netip.MustParseAddr(addr))
 			must(f.t, "authenticate", err)
@@ -276,8 +294,9 @@ func BenchmarkAuthenticate(b *testing.B) {
 	s := storetest.Open(b, storetest.SQLite(b))
 	company, _, err := service.NewCompanies(s, 0).Create(b.Context(), operator, domain.NewCompany{Name: "Acme", AdminEmail: "anna@x.test"})
 	must(b, "create a company", err)
-	tokens := service.NewTokens(s, service.TokenOptions{})
-	go tokens.Run(context.Background())
+	watcher := service.NewWatcher(s, service.WatcherOptions{})
+	tokens := service.NewTokens(s, watcher, service.TokenOptions{})
+	go watcher.Run(b.Context())
 	b.Cleanup(func() { must(b, "close", tokens.Close()) })
 	_, secret, err := tokens.Create(b.Context(), domain.Caller{Company: company, Actor: operator}, domain.NewToken{Name: "HR"})
 	must(b, "create a token", err)

@@ -10,14 +10,15 @@ import (
 // Courses lists what the company may assign, slices included. The list is
 // shared: callers must not change it.
 func (l *Learning) Courses(ctx context.Context, c domain.Caller) ([]domain.Course, error) {
-	generation, known := l.store.Generation()
-	if list, ok := l.courses.get(c.Company.ID, generation, known); ok {
-		return list, nil
+	if version, ok := l.watcher.Version(domain.CacheCourses); ok {
+		if list, ok := l.courses.get(c.Company.ID, version); ok {
+			return list, nil
+		}
 	}
-	epoch := l.courses.epoch()
-	list, err := l.store.Courses(ctx, c.Company.ID)
-	if err == nil {
-		l.courses.put(c.Company.ID, list, generation, epoch)
+	began := l.watcher.Now()
+	list, version, err := l.store.Courses(ctx, c.Company.ID)
+	if err == nil && l.watcher.Confirm(domain.CacheCourses, version, began) {
+		l.courses.put(c.Company.ID, cachedCourses{list: list, version: version, readAt: began})
 	}
 	return list, err
 }
@@ -28,7 +29,6 @@ func (l *Learning) AddCourse(ctx context.Context, c domain.Caller, course domain
 	if err := course.Check(); err != nil {
 		return 0, err
 	}
-	defer l.courses.forget()
 	return l.store.AddCourse(ctx, c, course)
 }
 
@@ -65,20 +65,17 @@ func (l *Learning) PutCourse(ctx context.Context, _ domain.Actor, course domain.
 	if err := course.Check(); err != nil {
 		return 0, "", err
 	}
-	defer l.courses.forget()
 	return l.store.PutCourse(ctx, course)
 }
 
 // GrantCourse allows a company to assign a course of the platform. Codes:
 // course_not_found, company_not_found.
 func (l *Learning) GrantCourse(ctx context.Context, by domain.Actor, externalID string, company int64) (int64, error) {
-	defer l.courses.forget()
 	return l.store.GrantCourse(ctx, by, externalID, company, true)
 }
 
 // WithdrawCourse ends a grant; what was assigned stays. Codes: course_not_found,
 // company_not_found.
 func (l *Learning) WithdrawCourse(ctx context.Context, by domain.Actor, externalID string, company int64) (int64, error) {
-	defer l.courses.forget()
 	return l.store.GrantCourse(ctx, by, externalID, company, false)
 }

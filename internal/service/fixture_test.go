@@ -36,6 +36,7 @@ type fixture struct {
 	administrators *service.Administrators
 	signIn         *service.SignIn
 	sessions       *service.Sessions
+	watcher        *service.Watcher
 	tokens         *service.Tokens
 	audit          *service.Audit
 }
@@ -48,10 +49,11 @@ func onEachEngine(t *testing.T, fn func(f fixture)) {
 
 func newFixture(t *testing.T, s *store.Store) fixture {
 	t.Helper()
+	watcher := service.NewWatcher(s, service.WatcherOptions{})
 	f := fixture{
-		t: t, store: s, companies: service.NewCompanies(s, 0), administrators: service.NewAdministrators(s, 0),
+		t: t, store: s, watcher: watcher, companies: service.NewCompanies(s, 0), administrators: service.NewAdministrators(s, 0),
 		signIn:   service.NewSignIn(s, xorBox(0x5a), service.SignInOptions{Cost: cheap}),
-		sessions: service.NewSessions(s), tokens: service.NewTokens(s, service.TokenOptions{}), audit: service.NewAudit(s),
+		sessions: service.NewSessions(s), tokens: service.NewTokens(s, watcher, service.TokenOptions{}), audit: service.NewAudit(s),
 	}
 	t.Cleanup(func() {
 		if err := f.tokens.Close(); err != nil {

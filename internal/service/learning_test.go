@@ -27,7 +27,7 @@ type learningFixture struct {
 func withLearning(t *testing.T, fn func(s learningFixture)) {
 	t.Helper()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		fn(learningFixture{service.NewLearning(s), t, storetest.Company(t, s, "Acme")})
+		fn(learningFixture{service.NewLearning(s, service.NewWatcher(s, service.WatcherOptions{})), t, storetest.Company(t, s, "Acme")})
 	})
 }
 
@@ -192,11 +192,6 @@ func (d *dueStore) callCount() int {
 	return d.calls
 }
 
-func (d *dueStore) WatchCourses(ctx context.Context, _ func()) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
-
 // TestSweepOverdue checks that a sweep repeats until nothing is due, goes on after
 // a failure, waits a second between sweeps and ends with its context.
 func TestSweepOverdue(t *testing.T) {
@@ -207,7 +202,7 @@ func TestSweepOverdue(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			service.NewLearning(d).Run(ctx, slog.New(slog.DiscardHandler))
+			service.NewLearning(d, nil).Run(ctx, slog.New(slog.DiscardHandler))
 		}()
 		calls := []int{}
 		for range 4 {

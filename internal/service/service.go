@@ -24,19 +24,20 @@ type Store interface {
 // Learning is the use cases around employees, courses and assignments.
 type Learning struct {
 	store   Store
+	watcher *Watcher
 	courses courseCache
 }
 
-// NewLearning returns the use cases over a store.
-func NewLearning(store Store) *Learning {
-	return &Learning{store: store, courses: courseCache{entries: map[int64]cachedCourses{}}}
+// NewLearning returns the use cases on a store. Cached courses are used while the
+// watcher confirms their version.
+func NewLearning(store Store, watcher *Watcher) *Learning {
+	return &Learning{store: store, watcher: watcher, courses: courseCache{lists: map[int64]cachedCourses{}}}
 }
 
 // Run does the work that no request waits for, until ctx ends.
 func (l *Learning) Run(ctx context.Context, log *slog.Logger) {
 	var wg sync.WaitGroup
 	wg.Go(func() { Periodic{Name: "overdue sweep", Every: sweepInterval, Log: log, Do: l.sweepOverdue}.Run(ctx) })
-	wg.Go(func() { _ = l.store.WatchCourses(ctx, l.courses.changed) })
 	wg.Wait()
 }
 
@@ -55,11 +56,8 @@ type EmployeeStore interface {
 
 // CourseStore keeps courses.
 type CourseStore interface {
-	Courses(ctx context.Context, company int64) ([]domain.Course, error)
-	// WatchCourses calls fn when courses may have changed, until ctx ends.
-	WatchCourses(ctx context.Context, fn func()) error
-	// Generation changes with every commit; ok is false where it is not known.
-	Generation() (value uint64, ok bool)
+	// Courses returns the courses of a company and the version they were read at.
+	Courses(ctx context.Context, company int64) (courses []domain.Course, version int64, err error)
 	Course(ctx context.Context, company, id int64) (domain.Course, error)
 	AddCourse(ctx context.Context, c domain.Caller, course domain.Course) (int64, error)
 	PutCourse(ctx context.Context, course domain.Course) (id int64, status string, err error)

@@ -45,7 +45,6 @@ func (t *Tokens) Change(ctx context.Context, c domain.Caller, id int64, change d
 	if err := change.Check(); err != nil {
 		return domain.Token{}, err
 	}
-	defer t.cache.drop()
 	return t.store.ChangeToken(ctx, c, id, change)
 }
 
@@ -56,7 +55,6 @@ func (t *Tokens) Revoke(ctx context.Context, c domain.Caller, id int64) (domain.
 	if c.Company.ID == 0 && c.Actor.Kind != domain.ActorOperator {
 		return domain.Token{}, domain.ErrTokenNotFound
 	}
-	defer t.cache.drop()
 	return t.store.RevokeToken(ctx, c, id)
 }
 
@@ -85,6 +83,5 @@ func (t *Tokens) PlatformTokens(ctx context.Context) ([]domain.PlatformToken, er
 // RevokePlatformToken ends a token of the learning platform. Revoking it again
 // changes nothing. Codes: not_found.
 func (t *Tokens) RevokePlatformToken(ctx context.Context, id int64) (domain.PlatformToken, error) {
-	defer t.cache.drop()
 	return t.store.RevokePlatformToken(ctx, id)
 }

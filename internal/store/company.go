@@ -15,12 +15,6 @@ func companyDest(c *domain.Company) []any {
 	return []any{&c.ID, &c.Name, &c.TimeZone, &c.DefaultDeadlineDays, &c.SuspendedAt, &c.CreatedAt}
 }
 
-// bumpTokens tells every replica that the tokens it keeps in memory are stale.
-// It comes last in a transaction: all changes to tokens queue up at this row.
-func bumpTokens(b *db.Batch) {
-	b.Exec(`UPDATE cache_versions SET version = version + 1 WHERE name = 'tokens'`)
-}
-
 func companyEntry(id int64, by domain.Actor, action, detail string) domain.AuditEntry {
 	return domain.AuditEntry{
 		CompanyID: id, Actor: by, Action: action, RecordKind: "company", RecordID: strconv.FormatInt(id, 10), Detail: detail,
@@ -55,7 +49,7 @@ func (s *Store) CreateCompany(ctx context.Context, by domain.Actor, n domain.New
 		insertLink(b, link, who.ID, out.ID, tx.Now())
 		box.audit(b, tx.Now(), companyEntry(out.ID, by, "company.created", ""))
 		box.audit(b, tx.Now(), administratorEntry(out.ID, by, "administrator.invited", who.ID, ""))
-		bumpTokens(b)
+		box.bumpVersion(b, domain.CacheTokens)
 		tx.SendAndCommit(b)
 		return nil
 	})
@@ -153,7 +147,7 @@ func (s *Store) changeCompany(ctx context.Context, id int64, change func(*domain
 		b.Exec(`UPDATE companies SET name = $2, time_zone = $3, default_deadline_days = $4, suspended_at = $5 WHERE id = $1`,
 			out.ID, out.Name, out.TimeZone, out.DefaultDeadlineDays, out.SuspendedAt)
 		box.audit(b, tx.Now(), entry)
-		bumpTokens(b)
+		box.bumpVersion(b, domain.CacheTokens)
 		tx.SendAndCommit(b)
 		return nil
 	})

@@ -18,18 +18,18 @@ func scanCourse(r db.Rows, c *domain.Course, more ...any) error {
 }
 
 // Courses lists what the company may assign, slices included, in ascending id.
-// Modules are not read.
-func (s *Store) Courses(ctx context.Context, company int64) ([]domain.Course, error) {
-	var out []domain.Course
+// Modules are not read. The version is that of all courses: see CacheVersions.
+func (s *Store) Courses(ctx context.Context, company int64) (courses []domain.Course, version int64, err error) {
 	b := &db.Batch{}
+	readVersion(b, domain.CacheCourses, &version)
 	b.Query(func(r db.Rows) error {
 		var c domain.Course
 		err := scanCourse(r, &c)
-		out = append(out, c)
+		courses = append(courses, c)
 		return err
 	}, `SELECT `+courseColumns+` FROM course_grants g JOIN courses c ON c.id = g.course_id
 		WHERE g.company_id = $1 ORDER BY c.id`, company)
-	return out, s.read(ctx, b)
+	return courses, version, s.read(ctx, b)
 }
 
 // CourseModules gives the titles of a course's modules in order.
@@ -65,6 +65,7 @@ func (s *Store) AddCourse(ctx context.Context, c domain.Caller, course domain.Co
 		b = &db.Batch{}
 		s.grant(b, tx, c.Company.ID, course.ID)
 		box.audit(b, tx.Now(), courseEntry(c, "course.added", course.ID))
+		box.bumpVersion(b, domain.CacheCourses)
 		return tx.Send(ctx, b)
 	})
 	return course.ID, err
@@ -110,26 +111,7 @@ func (s *Store) setModules(b *db.Batch, course int64, titles []string) {
 func (s *Store) grant(b *db.Batch, tx db.Tx, company, course int64) {
 	b.Exec(`INSERT INTO course_grants (company_id, course_id, granted_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
 		company, course, tx.Now())
-	s.coursesChanged(b)
 }
-
-const courseTopic = "coursebridge_courses"
-
-// coursesChanged tells every replica that the courses it keeps in memory are stale.
-func (s *Store) coursesChanged(b *db.Batch) {
-	if text := s.db.NotifyOnCommit(courseTopic); text != "" {
-		b.Exec(text)
-	}
-}
-
-// WatchCourses calls fn when courses may have changed, until ctx ends.
-func (s *Store) WatchCourses(ctx context.Context, fn func()) error {
-	return s.db.Listen(ctx, courseTopic, func([]string) { fn() })
-}
-
-// Generation changes with every commit; ok is false where that can't be told
-// without asking the database.
-func (s *Store) Generation() (uint64, bool) { return s.db.Generation() }
 
 func courseEntry(c domain.Caller, action string, id int64) domain.AuditEntry {
 	return domain.AuditEntry{

@@ -14,7 +14,7 @@ import (
 // returns, and StampRenamedCourses stamps the others.
 func (s *Store) PutCourse(ctx context.Context, course domain.Course) (id int64, status string, err error) {
 	renamed := false
-	err = s.write(ctx, func(tx db.Tx, _ *outbox) error {
+	err = s.write(ctx, func(tx db.Tx, box *outbox) error {
 		var old domain.Course
 		found := false
 		renamed = false
@@ -48,7 +48,13 @@ func (s *Store) PutCourse(ctx context.Context, course domain.Course) (id int64, 
 			return nil
 		}
 		status, renamed = "updated", old.Name != course.Name
-		return s.updateCourse(ctx, tx, old, course)
+		if err := s.updateCourse(ctx, tx, old, course); err != nil {
+			return err
+		}
+		last := &db.Batch{}
+		box.bumpVersion(last, domain.CacheCourses)
+		tx.SendAndCommit(last)
+		return nil
 	})
 	if err == nil && renamed {
 		s.beginStamping(ctx)
@@ -65,7 +71,6 @@ func (s *Store) updateCourse(ctx context.Context, tx db.Tx, old, course domain.C
 	if old.Name != course.Name {
 		queueRename(b, old.ID, tx.Now())
 	}
-	s.coursesChanged(b)
 	return tx.Send(ctx, b)
 }
 
@@ -100,9 +105,9 @@ func (s *Store) GrantCourse(ctx context.Context, by domain.Actor, externalID str
 			box.audit(b, tx.Now(), courseEntry(c, "course.granted", id))
 		} else {
 			b.Exec(`DELETE FROM course_grants WHERE company_id = $1 AND course_id = $2`, company, id)
-			s.coursesChanged(b)
 			box.audit(b, tx.Now(), courseEntry(c, "course.withdrawn", id))
 		}
+		box.bumpVersion(b, domain.CacheCourses)
 		return tx.Send(ctx, b)
 	})
 	return id, err

@@ -16,6 +16,7 @@ type outbox struct {
 	endpoints []subscriber
 	eventIDs  []int64
 	due       []domain.EndpointKey
+	changed   []domain.CacheKind
 }
 
 type subscriber struct {

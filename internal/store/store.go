@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/batch"
@@ -25,6 +26,9 @@ type Store struct {
 	wake       func([]domain.EndpointKey)
 	employees  *batch.Batcher[employeeKey, employeeWithAssignments] // nil where batching buys nothing
 	provisions *batch.Batcher[provisionRequest, provisionResult]
+
+	cacheMu       sync.Mutex
+	onCacheChange []func(domain.CacheKind)
 }
 
 // Open connects to the database that the address names: sqlite:///path/file.db
@@ -88,6 +92,9 @@ func (s *Store) write(ctx context.Context, fn func(db.Tx, *outbox) error) error 
 		box = &outbox{store: s}
 		return fn(tx, box)
 	})
+	if box != nil {
+		s.cacheChanged(box.changed) // after an error too: a failed commit may have succeeded
+	}
 	if err != nil {
 		return mapUnavailable(err)
 	}

@@ -77,7 +77,7 @@ func (s *Store) CreateToken(ctx context.Context, c domain.Caller, n domain.NewTo
 		}
 		b = &db.Batch{}
 		box.audit(b, tx.Now(), tokenEntry(out, c.Actor, "token.created", out.Name))
-		bumpTokens(b)
+		box.bumpVersion(b, domain.CacheTokens)
 		tx.SendAndCommit(b)
 		return nil
 	})
@@ -194,7 +194,7 @@ func (s *Store) editToken(ctx context.Context, c domain.Caller, id int64, edit f
 		for _, e := range entries {
 			box.audit(b, tx.Now(), e)
 		}
-		bumpTokens(b)
+		box.bumpVersion(b, domain.CacheTokens)
 		tx.SendAndCommit(b)
 		return nil
 	})

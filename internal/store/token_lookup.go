@@ -9,25 +9,11 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// tokenVersion queues the read of the version of all tokens. It comes before the
-// lookup of a token, so that what is found is at least as new as the version.
-func tokenVersion(b *db.Batch, into *int64) {
-	b.Query(func(r db.Rows) error { return r.Scan(into) }, `SELECT version FROM cache_versions WHERE name = 'tokens'`)
-}
-
-// TokenVersion returns the version of all tokens, which grows with every change.
-func (s *Store) TokenVersion(ctx context.Context) (int64, error) {
-	var version int64
-	b := &db.Batch{}
-	tokenVersion(b, &version)
-	return version, s.read(ctx, b)
-}
-
 // TokenByHash looks up a token with its company.
 func (s *Store) TokenByHash(ctx context.Context, hash [sha256.Size]byte) (domain.TokenLookup[domain.Token], error) {
 	var out domain.TokenLookup[domain.Token]
 	b := &db.Batch{}
-	tokenVersion(b, &out.Version)
+	readVersion(b, domain.CacheTokens, &out.Version)
 	b.Query(func(r db.Rows) error { out.Found = true; return scanToken(r, &out.Token) },
 		`SELECT `+tokenColumns+` FROM tokens t JOIN companies c ON c.id = t.company_id WHERE t.hash = $1`, hash[:])
 	return out, s.read(ctx, b)
@@ -63,7 +49,7 @@ func platformTokenDest(p *domain.PlatformToken) []any {
 func (s *Store) PlatformTokenByHash(ctx context.Context, hash [sha256.Size]byte) (domain.TokenLookup[domain.PlatformToken], error) {
 	var out domain.TokenLookup[domain.PlatformToken]
 	b := &db.Batch{}
-	tokenVersion(b, &out.Version)
+	readVersion(b, domain.CacheTokens, &out.Version)
 	b.Query(func(r db.Rows) error { out.Found = true; return r.Scan(platformTokenDest(&out.Token)...) },
 		`SELECT `+platformColumns+` FROM platform_tokens p WHERE p.hash = $1`, hash[:])
 	return out, s.read(ctx, b)
@@ -72,7 +58,7 @@ func (s *Store) PlatformTokenByHash(ctx context.Context, hash [sha256.Size]byte)
 // CreatePlatformToken stores a new token of the learning platform.
 func (s *Store) CreatePlatformToken(ctx context.Context, name string, digest domain.TokenDigest) (domain.PlatformToken, error) {
 	out := domain.PlatformToken{Name: name, LastFour: digest.LastFour}
-	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {
+	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
 		if err := tx.Send(ctx, &db.Batch{}); err != nil {
 			return err
 		}
@@ -81,7 +67,7 @@ func (s *Store) CreatePlatformToken(ctx context.Context, name string, digest dom
 		b.Query(func(r db.Rows) error { return r.Scan(&out.ID) },
 			`INSERT INTO platform_tokens (name, hash, last_four, created_at) VALUES ($1, $2, $3, $4) RETURNING id`,
 			name, digest.Hash[:], digest.LastFour, out.CreatedAt)
-		bumpTokens(b)
+		box.bumpVersion(b, domain.CacheTokens)
 		return tx.Send(ctx, b)
 	})
 	return out, err
@@ -104,7 +90,7 @@ func (s *Store) PlatformTokens(ctx context.Context) ([]domain.PlatformToken, err
 // changes nothing. Codes: not_found.
 func (s *Store) RevokePlatformToken(ctx context.Context, id int64) (domain.PlatformToken, error) {
 	var out domain.PlatformToken
-	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {
+	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
 		found := false
 		b := &db.Batch{}
 		b.Query(func(r db.Rows) error { found = true; return r.Scan(platformTokenDest(&out)...) },
@@ -122,7 +108,7 @@ func (s *Store) RevokePlatformToken(ctx context.Context, id int64) (domain.Platf
 		out.RevokedAt = &now
 		b = &db.Batch{}
 		b.Exec(`UPDATE platform_tokens SET revoked_at = $2 WHERE id = $1`, id, now)
-		bumpTokens(b)
+		box.bumpVersion(b, domain.CacheTokens)
 		tx.SendAndCommit(b)
 		return nil
 	})

@@ -79,9 +79,6 @@ type Engine interface {
 	// Listen calls fn with the keys of each notification until ctx ends. It calls
 	// fn with nil when notifications may have been missed.
 	Listen(ctx context.Context, topic string, fn func(keys []string)) error
-	// Generation returns a value that changes with every commit to the database by
-	// any process. ok is false if the engine does not know it without a round trip.
-	Generation() (value uint64, ok bool)
 	Migrate(ctx context.Context) error
 	// Migrated returns an error unless the schema is the one this program needs.
 	Migrated(ctx context.Context) error
@@ -122,9 +119,6 @@ type Dialect interface {
 	// SkipLocked returns the suffix that follows ForUpdate to skip rows that other
 	// transactions have locked.
 	SkipLocked() string
-	// NotifyOnCommit returns a statement that notifies the listeners of a topic
-	// when the transaction commits. It is empty where Generation makes it needless.
-	NotifyOnCommit(topic string) string
 }
 
 // Column is one named column of a ValuesTable.

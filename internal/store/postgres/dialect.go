@@ -34,8 +34,6 @@ func (dialect) LockTimeout(d time.Duration) string {
 
 func (dialect) SkipLocked() string { return " SKIP LOCKED" }
 
-func (dialect) NotifyOnCommit(topic string) string { return "SELECT pg_notify('" + topic + "', '[]')" }
-
 var arrayTypes = map[db.Type]string{
 	db.Int: "bigint[]", db.Text: "text[]", db.Bool: "boolean[]", db.Time: "timestamptz[]", db.Bytes: "bytea[]", db.UUID: "uuid[]",
 }

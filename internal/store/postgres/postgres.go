@@ -189,9 +189,6 @@ func (e *Engine) AnalyzeGrownTables(ctx context.Context) error {
 	return nil
 }
 
-// Generation returns ok = false: listeners are notified instead.
-func (e *Engine) Generation() (uint64, bool) { return 0, false }
-
 // Ping returns an error if the database does not answer.
 func (e *Engine) Ping(ctx context.Context) error { return mapError(e.pool.Ping(ctx)) }
 

@@ -32,8 +32,7 @@ type Engine struct {
 	all    []*conn
 	clock  *db.Clock
 
-	generation generation
-	erasure    erasure
+	erasure erasure
 
 	mu       sync.Mutex
 	topics   map[string]map[int]func([]string)
@@ -247,7 +246,6 @@ func (e *Engine) Close() error {
 		c.close()
 	}
 	e.all = nil
-	defer e.generation.close()
 	return e.db.Close()
 }
 

@@ -95,8 +95,6 @@ func (dialect) LeftJoin(table, alias, on string) string {
 	return " LEFT JOIN " + table + " " + alias + " ON " + on
 }
 
-func (dialect) NotifyOnCommit(string) string { return "" }
-
 // ValuesTable returns json_each over one array of rows. The statement's text
 // does not depend on the number of rows, so it is prepared once.
 func (dialect) ValuesTable(first int, cols ...db.Column) (string, []any) {

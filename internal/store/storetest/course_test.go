@@ -14,7 +14,7 @@ var platform = domain.Actor{Kind: domain.ActorPlatform, ID: 1, Label: "platform"
 // courseIDs lists the courses that the company may assign.
 func (f testCompany) courseIDs() []int64 {
 	f.t.Helper()
-	list, err := f.s.Courses(f.t.Context(), f.c.Company.ID)
+	list, _, err := f.s.Courses(f.t.Context(), f.c.Company.ID)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestCoursesOfACompany(t *testing.T) {
 		equal(t, "a course", got, want)
 		equal(t, "the courses", f.courseIDs(), []int64{want.ID, slice})
 		equal(t, "the other company's", other.courseIDs(), []int64{theirs})
-		list, err := s.Courses(t.Context(), f.c.Company.ID)
+		list, _, err := s.Courses(t.Context(), f.c.Company.ID)
 		if err != nil || list[1].ParentID != want.ID || list[1].ExternalID != "" {
 			t.Errorf("a slice in the list: %+v, %v", list, err)
 		}

@@ -188,7 +188,7 @@ func TestUnavailable(t *testing.T) {
 			"patch":     func() error { _, err := f.patch("E1", domain.EmployeePatch{}); return err },
 			"erase":     func() error { return f.erase("E1") },
 			"employee":  func() error { _, _, err := f.s.Employee(ctx, company, "E1"); return err },
-			"courses":   func() error { _, err := f.s.Courses(ctx, company); return err },
+			"courses":   func() error { _, _, err := f.s.Courses(ctx, company); return err },
 			"assign":    func() error { _, err := f.tryAssign(domain.NewAssignment{}); return err },
 			"sweep":     func() error { _, err := f.s.MarkOverdue(ctx, 1); return err },
 			"changes": func() error {
