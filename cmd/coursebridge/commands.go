@@ -10,23 +10,31 @@ import (
 
 const description = `Connects a company's HR, LMS or CRM system to its business cabinet of a learning platform.
 
-One binary serves the public API, the platform side, the cabinet and the webhooks. Everything is in one database:
+One binary serves the public API, the platform API, the cabinet and the webhooks. Everything is in one database:
 SQLite in a file (the default) or PostgreSQL.
 
-  coursebridge demo                                     look around, with a living company
+  coursebridge demo                                     try it with a demo company
   coursebridge serve                                    run it
   coursebridge company create --name Acme --admin you@acme.example
 
-Every flag can be given in the environment instead: --database is COURSEBRIDGE_DATABASE.`
+Settings can be given as flags, in the environment (--database is COURSEBRIDGE_DATABASE), in a file that the
+environment names (COURSEBRIDGE_SECRET_KEY_FILE) or in a configuration file (--config). Arguments of one call, such as
+--id and --company, can only be given as flags.`
+
+// settings are the flags that every command has.
+type settings struct {
+	Database  string `env:"COURSEBRIDGE_DATABASE" default:"sqlite://coursebridge.db" placeholder:"URL" help:"sqlite:///path/file.db or postgres://user:password@host/name."`
+	SecretKey string `env:"COURSEBRIDGE_SECRET_KEY" placeholder:"KEY" help:"Encrypts webhook secrets at rest. Other users can read arguments: better use the environment or a file."`
+	PublicURL string `env:"COURSEBRIDGE_PUBLIC_URL" placeholder:"URL" help:"The scheme and host that people and systems reach this service at; links begin with it."`
+	Config    string `env:"COURSEBRIDGE_CONFIG" placeholder:"FILE" help:"A file of settings, one per line: name = value."`
+	JSON      bool   `env:"COURSEBRIDGE_JSON" help:"Print one JSON object on standard output."`
+}
 
 type commands struct {
-	Database  string `default:"sqlite://coursebridge.db" placeholder:"URL" help:"sqlite:///path/file.db or postgres://user:password@host/name."`
-	SecretKey string `placeholder:"KEY" help:"Encrypts webhook secrets at rest. On SQLite a key file is made beside the database when it is not given."`
-	PublicURL string `placeholder:"URL" help:"The address people and systems reach this service at; sign-in links begin with it."`
-	JSON      bool   `help:"Print one JSON object on standard output."`
+	settings `embed:""`
 
-	Serve         serveCommand         `cmd:"" help:"Serve the API, the platform side, the cabinet and the webhooks."`
-	Demo          demoCommand          `cmd:"" help:"Serve a throw-away company with courses, people, live learners and a webhook receiver."`
+	Serve         serveCommand         `cmd:"" help:"Serve the API, the platform API, the cabinet and the webhooks."`
+	Demo          demoCommand          `cmd:"" help:"Serve a throw-away company with courses, people, active learners and a webhook receiver."`
 	Company       companyCommand       `cmd:"" help:"Companies."`
 	Course        courseCommand        `cmd:"" help:"Courses of a company."`
 	Token         tokenCommand         `cmd:"" help:"API tokens of a company."`
@@ -34,24 +42,27 @@ type commands struct {
 	Delivery      deliveryCommand      `cmd:"" help:"The delivery log of a company."`
 	Admin         adminCommand         `cmd:"" help:"Administrators."`
 	PlatformToken platformTokenCommand `cmd:"" help:"Tokens of the learning platform itself."`
-	Migrate       migrateCommand       `cmd:"" help:"Bring the database's schema up to date. serve does this by itself."`
+	PublicAddress publicURLCommand     `cmd:"" name:"public-url" help:"Print or change the public address of the installation."`
+	Migrate       migrateCommand       `cmd:"" help:"Create or migrate the database's schema. serve does this at its start."`
 	Backup        backupCommand        `cmd:"" help:"Write a consistent copy of the database to a new file."`
+	Restore       restoreCommand       `cmd:"" help:"Make the database from a backup. It sends no webhooks until you run webhook resume."`
+	Compact       compactCommand       `cmd:"" help:"Return the space of deleted rows to the file system (SQLite)."`
 	Version       versionCommand       `cmd:"" help:"Print the version."`
 
 	out output
 	log io.Writer
 }
 
-// open connects to the database for one operator's command.
-func (c *commands) open(ctx context.Context) (*app.App, error) {
-	return app.Open(ctx, app.Config{
+func (c *commands) config() app.Config {
+	return app.Config{
 		Database: c.Database, SecretKey: c.SecretKey, PublicURL: c.PublicURL, Version: version, LogTo: c.log, LogLevel: "warn",
-	})
+		LogFormat: "text",
+	}
 }
 
-// operate runs fn on an open database and prints what it gives.
+// operate calls fn with an open database and prints its result.
 func operate[T any](ctx context.Context, c *commands, fn func(*app.App) (T, error)) error {
-	a, err := c.open(ctx)
+	a, err := app.Open(ctx, c.config())
 	if err != nil {
 		return err
 	}
@@ -66,10 +77,10 @@ func operate[T any](ctx context.Context, c *commands, fn func(*app.App) (T, erro
 }
 
 type companyCommand struct {
-	Create  companyCreateCommand  `cmd:"" help:"Make a company and its first administrator."`
+	Create  companyCreateCommand  `cmd:"" help:"Create a company and its first administrator."`
 	List    companyListCommand    `cmd:"" help:"List the companies."`
-	Suspend companySuspendCommand `cmd:"" help:"Refuse a company's tokens; every replica does within a second."`
-	Resume  companyResumeCommand  `cmd:"" help:"Let a suspended company go on."`
+	Suspend companySuspendCommand `cmd:"" help:"Refuse a company's tokens. Every replica does so within a second."`
+	Resume  companyResumeCommand  `cmd:"" help:"Accept a suspended company's tokens again."`
 }
 
 type companyCreateCommand struct {
@@ -106,14 +117,14 @@ func (c *companyResumeCommand) Run(ctx context.Context, cli *commands) error {
 
 type courseCommand struct {
 	Add   courseAddCommand   `cmd:"" help:"Add a course to a company."`
-	Slice courseSliceCommand `cmd:"" help:"Cut a course from some modules of another one."`
+	Slice courseSliceCommand `cmd:"" help:"Make a course from some modules of another one."`
 }
 
 type courseAddCommand struct {
 	Company    int64    `required:"" placeholder:"ID" help:"The company's id."`
 	Name       string   `required:"" help:"The course's name."`
 	ExternalID string   `placeholder:"X" help:"The platform's key for the course."`
-	Assessment bool     `help:"A score decides about it, not completion."`
+	Assessment bool     `help:"A score decides, not completion."`
 	PassMark   float64  `default:"80" placeholder:"P" help:"The score that passes, 0 to 100."`
 	Attempts   int      `default:"3" placeholder:"N" help:"How many attempts are allowed; 0 is unlimited."`
 	Module     []string `sep:"none" placeholder:"TITLE" help:"A module; give it once per module, in order."`
@@ -129,7 +140,7 @@ func (c *courseAddCommand) Run(ctx context.Context, cli *commands) error {
 
 type courseSliceCommand struct {
 	Company int64  `required:"" placeholder:"ID" help:"The company's id."`
-	Course  int64  `required:"" placeholder:"ID" help:"The course to cut from."`
+	Course  int64  `required:"" placeholder:"ID" help:"The course to take modules from."`
 	Name    string `required:"" help:"The slice's name."`
 	Module  []int  `required:"" placeholder:"N" help:"Positions of the modules to keep, from 1."`
 }
@@ -141,27 +152,27 @@ func (c *courseSliceCommand) Run(ctx context.Context, cli *commands) error {
 }
 
 type tokenCommand struct {
-	Create tokenCreateCommand `cmd:"" help:"Make a token. It is printed once."`
+	Create tokenCreateCommand `cmd:"" help:"Create a token. It is printed only once."`
 	List   tokenListCommand   `cmd:"" help:"List tokens."`
-	Revoke tokenRevokeCommand `cmd:"" help:"Revoke a token; every replica refuses it within a second."`
+	Revoke tokenRevokeCommand `cmd:"" help:"Revoke a token. Every replica refuses it within a second."`
 }
 
 type tokenCreateCommand struct {
 	Company int64         `required:"" placeholder:"ID" help:"The company's id."`
-	Name    string        `required:"" help:"What the token is for."`
+	Name    string        `required:"" help:"What the token is used for."`
 	Scope   []string      `placeholder:"S" help:"b2b_read, b2b_provision or b2b_assignment; give it once per scope."`
-	Expires time.Duration `placeholder:"720h" help:"How long it lives; for ever when not given."`
-	Allow   []string      `placeholder:"CIDR" help:"Addresses it may be used from; anywhere when not given."`
+	Expires time.Duration `placeholder:"720h" help:"How long the token is valid; for ever if not given."`
+	Allow   []string      `placeholder:"CIDR" help:"Networks that the token may be used from; any if not given."`
 }
 
 func (c *tokenCreateCommand) Run(ctx context.Context, cli *commands) error {
 	return operate(ctx, cli, func(a *app.App) (app.TokenCreated, error) {
-		return a.CreateToken(ctx, c.Company, c.Name, c.Scope, c.Expires, c.Allow)
+		return a.CreateToken(ctx, app.TokenInput{Company: c.Company, Name: c.Name, Scopes: c.Scope, Expires: c.Expires, Allow: c.Allow})
 	})
 }
 
 type tokenListCommand struct {
-	Company int64 `placeholder:"ID" help:"Only this company's."`
+	Company int64 `placeholder:"ID" help:"List only this company's tokens."`
 }
 
 func (c *tokenListCommand) Run(ctx context.Context, cli *commands) error {
@@ -177,13 +188,13 @@ func (c *tokenRevokeCommand) Run(ctx context.Context, cli *commands) error {
 }
 
 type adminCommand struct {
-	Link adminLinkCommand `cmd:"" help:"Make a one-time sign-in link for an administrator."`
+	Link adminLinkCommand `cmd:"" help:"Create a one-time sign-in link for an administrator."`
 }
 
 type adminLinkCommand struct {
 	Email            string `required:"" help:"The administrator's e-mail."`
-	Company          int64  `placeholder:"ID" help:"A company to join; without it the administrator must serve one already."`
-	DropSecondFactor bool   `help:"For someone who lost it, recovery codes and all."`
+	Company          int64  `placeholder:"ID" help:"A company to join. Without it the administrator must belong to one already."`
+	DropSecondFactor bool   `help:"Remove the second factor, for someone who has lost it and the recovery codes."`
 }
 
 func (c *adminLinkCommand) Run(ctx context.Context, cli *commands) error {
@@ -193,13 +204,13 @@ func (c *adminLinkCommand) Run(ctx context.Context, cli *commands) error {
 }
 
 type platformTokenCommand struct {
-	Create platformTokenCreateCommand `cmd:"" help:"Make a token for the learning platform. It is printed once."`
+	Create platformTokenCreateCommand `cmd:"" help:"Create a token for the learning platform. It is printed only once."`
 	List   platformTokenListCommand   `cmd:"" help:"List the learning platform's tokens."`
-	Revoke platformTokenRevokeCommand `cmd:"" help:"Revoke a token; every replica refuses it within a second."`
+	Revoke platformTokenRevokeCommand `cmd:"" help:"Revoke a token. Every replica refuses it within a second."`
 }
 
 type platformTokenCreateCommand struct {
-	Name string `required:"" help:"What the token is for."`
+	Name string `required:"" help:"What the token is used for."`
 }
 
 func (c *platformTokenCreateCommand) Run(ctx context.Context, cli *commands) error {
@@ -219,21 +230,3 @@ type platformTokenRevokeCommand struct {
 func (c *platformTokenRevokeCommand) Run(ctx context.Context, cli *commands) error {
 	return operate(ctx, cli, func(a *app.App) (app.TokenRevoked, error) { return a.RevokePlatformToken(ctx, c.ID) })
 }
-
-type migrateCommand struct{}
-
-func (*migrateCommand) Run(ctx context.Context, cli *commands) error {
-	return operate(ctx, cli, func(a *app.App) (app.Migrated, error) { return a.Migrated(ctx) })
-}
-
-type backupCommand struct {
-	File string `arg:"" help:"The new file."`
-}
-
-func (c *backupCommand) Run(ctx context.Context, cli *commands) error {
-	return operate(ctx, cli, func(a *app.App) (app.BackedUp, error) { return a.Backup(ctx, c.File) })
-}
-
-type versionCommand struct{}
-
-func (*versionCommand) Run(cli *commands) error { return cli.out.print(app.VersionOf(version)) }

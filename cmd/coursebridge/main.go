@@ -1,6 +1,5 @@
-// Command coursebridge is the one binary: the server and the operator's commands.
-// It turns arguments into calls of package app and their outcome into an exit
-// code; nothing else lives here.
+// Command coursebridge is the server and the operator's commands in one binary. It
+// turns arguments into calls of package app and their outcome into an exit code.
 package main
 
 import (
@@ -27,7 +26,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run is main without the process: tests call it.
+// run runs one command and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var cli commands
 	exited, exitCode := false, 0
@@ -35,7 +34,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		kong.Name("coursebridge"),
 		kong.Description(description),
 		kong.Vars{"version": version},
-		kong.DefaultEnvars("COURSEBRIDGE"),
+		kong.Resolvers(&fileResolver{}),
 		kong.Writers(stdout, stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Exit(func(code int) { exited, exitCode = true, code }),
@@ -51,6 +50,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fail(stderr, fmt.Errorf("%w (try coursebridge --help)", err))
 		return 2
 	}
+	warnOfUnknownVariables(stderr, parser.Model, os.Environ())
 	cli.out = output{json: cli.JSON, to: stdout}
 	cli.log = stderr
 	parsed.BindTo(ctx, (*context.Context)(nil))

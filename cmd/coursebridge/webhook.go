@@ -10,17 +10,18 @@ import (
 type webhookCommand struct {
 	Add     webhookAddCommand     `cmd:"" help:"Add a webhook. Its secret is printed."`
 	List    webhookListCommand    `cmd:"" help:"List the webhooks."`
-	Test    webhookTestCommand    `cmd:"" help:"Send a test event and print what came back."`
-	Rotate  webhookRotateCommand  `cmd:"" help:"Make a new secret; the old one still signs beside it for 24 hours."`
+	Test    webhookTestCommand    `cmd:"" help:"Send a test event and print the response."`
+	Rotate  webhookRotateCommand  `cmd:"" help:"Replace the secret. For 24 hours requests are signed with the old one too."`
 	Enable  webhookEnableCommand  `cmd:"" help:"Enable a webhook after a successful test event."`
-	Disable webhookDisableCommand `cmd:"" help:"Disable a webhook; its events are held."`
-	Remove  webhookRemoveCommand  `cmd:"" help:"Remove a webhook and what waits for it."`
+	Disable webhookDisableCommand `cmd:"" help:"Disable a webhook. Its events are held."`
+	Resume  webhookResumeCommand  `cmd:"" help:"Let a restored database send webhooks."`
+	Remove  webhookRemoveCommand  `cmd:"" help:"Remove a webhook and its waiting deliveries."`
 }
 
-// WebhookFlags are how the commands and the server may call webhook targets.
+// WebhookFlags select the webhook targets that may be called.
 type WebhookFlags struct {
-	WebhookAllowPrivate bool `help:"Let webhooks reach loopback and private addresses."`
-	WebhookAllowHTTP    bool `name:"webhook-allow-http" help:"Let webhooks use plain http."`
+	WebhookAllowPrivate bool `env:"COURSEBRIDGE_WEBHOOK_ALLOW_PRIVATE" help:"Allow webhook targets on loopback and private addresses."`
+	WebhookAllowHTTP    bool `env:"COURSEBRIDGE_WEBHOOK_ALLOW_HTTP" name:"webhook-allow-http" help:"Allow webhook targets with plain http."`
 }
 
 func (f WebhookFlags) config() app.WebhookConfig {
@@ -38,12 +39,12 @@ type webhookAddCommand struct {
 func (c *webhookAddCommand) Run(ctx context.Context, cli *commands) error {
 	return operate(ctx, cli, func(a *app.App) (app.WebhookAdded, error) {
 		a.WarnOfTarget(ctx, c.config(), c.URL)
-		return a.AddWebhook(ctx, c.Company, c.URL, c.Description, c.Event)
+		return a.AddWebhook(ctx, app.WebhookInput{Company: c.Company, URL: c.URL, Description: c.Description, Events: c.Event})
 	})
 }
 
-// endpointFlags name one webhook.
-type endpointFlags struct {
+// webhookKey are the flags that identify one webhook.
+type webhookKey struct {
 	Company int64 `required:"" placeholder:"ID" help:"The company's id."`
 	ID      int64 `required:"" help:"The webhook's id."`
 }
@@ -57,7 +58,7 @@ func (c *webhookListCommand) Run(ctx context.Context, cli *commands) error {
 }
 
 type webhookTestCommand struct {
-	endpointFlags
+	webhookKey
 	WebhookFlags
 	Event string `default:"assignment.completed" help:"The kind of event to send."`
 }
@@ -68,14 +69,14 @@ func (c *webhookTestCommand) Run(ctx context.Context, cli *commands) error {
 	})
 }
 
-type webhookRotateCommand struct{ endpointFlags }
+type webhookRotateCommand struct{ webhookKey }
 
 func (c *webhookRotateCommand) Run(ctx context.Context, cli *commands) error {
 	return operate(ctx, cli, func(a *app.App) (app.WebhookAdded, error) { return a.RotateWebhook(ctx, c.Company, c.ID) })
 }
 
 type webhookEnableCommand struct {
-	endpointFlags
+	webhookKey
 	WebhookFlags
 	Force bool `help:"Enable it without a test event."`
 }
@@ -86,13 +87,19 @@ func (c *webhookEnableCommand) Run(ctx context.Context, cli *commands) error {
 	})
 }
 
-type webhookDisableCommand struct{ endpointFlags }
+type webhookDisableCommand struct{ webhookKey }
 
 func (c *webhookDisableCommand) Run(ctx context.Context, cli *commands) error {
 	return operate(ctx, cli, func(a *app.App) (app.WebhookState, error) { return a.DisableWebhook(ctx, c.Company, c.ID) })
 }
 
-type webhookRemoveCommand struct{ endpointFlags }
+type webhookResumeCommand struct{}
+
+func (*webhookResumeCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.WebhooksResumed, error) { return a.ResumeWebhooks(ctx) })
+}
+
+type webhookRemoveCommand struct{ webhookKey }
 
 func (c *webhookRemoveCommand) Run(ctx context.Context, cli *commands) error {
 	return operate(ctx, cli, func(a *app.App) (app.WebhookState, error) { return a.RemoveWebhook(ctx, c.Company, c.ID) })
@@ -106,11 +113,11 @@ type deliveryCommand struct {
 
 type deliveryListCommand struct {
 	Company int64  `required:"" placeholder:"ID" help:"The company's id."`
-	Webhook int64  `placeholder:"ID" help:"Only this webhook's."`
+	Webhook int64  `placeholder:"ID" help:"List only this webhook's deliveries."`
 	State   string `enum:",pending,delivered,failed,held" default:"" help:"pending, delivered, failed or held."`
-	Event   string `help:"Only this event kind."`
-	Limit   int    `default:"50" help:"How many."`
-	After   string `help:"The cursor that the last list gave."`
+	Event   string `help:"List only this event kind."`
+	Limit   int    `default:"50" help:"How many deliveries to list."`
+	After   string `help:"The cursor that the previous list printed."`
 }
 
 func (c *deliveryListCommand) Run(ctx context.Context, cli *commands) error {
@@ -130,9 +137,9 @@ func (c *deliveryShowCommand) Run(ctx context.Context, cli *commands) error {
 
 type deliveryRedeliverCommand struct {
 	Company int64         `required:"" placeholder:"ID" help:"The company's id."`
-	ID      string        `xor:"what" help:"One delivery."`
-	Since   time.Duration `xor:"what" placeholder:"24h" help:"All failed and held ones of this long."`
-	Webhook int64         `placeholder:"ID" help:"With --since: only this webhook's."`
+	ID      string        `xor:"what" help:"The id of one delivery."`
+	Since   time.Duration `xor:"what" placeholder:"24h" help:"All failed and held deliveries of the last hours or days."`
+	Webhook int64         `placeholder:"ID" help:"With --since: only deliveries of this webhook."`
 	DryRun  bool          `help:"With --since: only count them."`
 }
 

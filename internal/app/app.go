@@ -7,12 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"net/url"
 	"os"
 	"strings"
 	"time"
+
+	_ "time/tzdata" // a scratch image has no time zones of its own
 
 	"github.com/coursebridge/coursebridge/internal/delivery"
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -21,21 +21,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store"
 )
 
-// keySuffix is what the key file's name has more than the database's.
+// keySuffix is appended to the database's path to name its key file.
 const keySuffix = ".key"
-
-const defaultPublicURL = "http://127.0.0.1:8080"
-
-// Config is what every command needs.
-type Config struct {
-	Database  string
-	SecretKey string
-	PublicURL string
-	Version   string
-	LogTo     io.Writer
-	LogLevel  string
-	LogFormat string
-}
 
 // App is an open database with the use cases on it.
 type App struct {
@@ -43,7 +30,8 @@ type App struct {
 	log    *slog.Logger
 	store  *store.Store
 	box    *secret.Box
-	// keyFile is of the secrets of SQLite; PostgreSQL's replicas share no file.
+	// keyFile is the path of SQLite's key file; it is empty on PostgreSQL, whose
+	// replicas share no file.
 	keyFile string
 
 	watcher        *service.Watcher
@@ -53,61 +41,58 @@ type App struct {
 	administrators *service.Administrators
 }
 
-// Open connects to the database, migrates it and builds the use cases.
+// Open connects to the database and builds the use cases. With c.Create it
+// creates or migrates the schema; without it a missing or outdated schema is an
+// error.
 func Open(ctx context.Context, c Config) (*App, error) {
 	log, err := newLogger(c)
 	if err != nil {
 		return nil, err
 	}
-	if u, err := url.Parse(c.PublicURL); c.PublicURL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-		return nil, fmt.Errorf("the public address must be a URL such as https://learning.example.com, not %q", c.PublicURL)
+	if err := c.validate(); err != nil {
+		return nil, err
 	}
-	s, err := store.Open(ctx, c.Database)
-	if err != nil {
-		return nil, fmt.Errorf("open the database: %w", err)
+	a := &App{config: c, log: log}
+	if err := a.waitForDatabase(ctx); err != nil {
+		return nil, err
 	}
-	a := &App{config: c, log: log, store: s}
-	s.OnDeliveries(a.tell)
-	if err := a.prepare(ctx); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	a.watcher = service.NewWatcher(s, service.WatcherOptions{})
-	a.learning = service.NewLearning(s, a.watcher)
-	a.companies = service.NewCompanies(s, 0)
-	a.tokens = service.NewTokens(s, a.watcher, service.TokenOptions{Now: s.Now, Log: log})
-	a.administrators = service.NewAdministrators(s, 0)
+	a.store.OnDeliveries(a.notifyServers)
+	a.watcher = service.NewWatcher(a.store, service.WatcherOptions{})
+	a.learning = service.NewLearning(a.store, a.watcher)
+	a.companies = service.NewCompanies(a.store, 0)
+	a.tokens = service.NewTokens(a.store, a.watcher, service.TokenOptions{Now: a.store.Now, Log: log})
+	a.administrators = service.NewAdministrators(a.store, 0)
 	return a, nil
 }
 
-func (a *App) prepare(ctx context.Context) error {
-	if err := a.store.Engine().Migrate(ctx); err != nil {
-		return fmt.Errorf("prepare the database: %w", err)
-	}
+// openBox opens the box that encrypts secrets at rest.
+func (a *App) openBox(ctx context.Context) error {
 	options := secret.Options{Key: a.config.SecretKey}
-	if path, ok := strings.CutPrefix(a.config.Database, "sqlite://"); ok {
+	if path, ok := strings.CutPrefix(a.config.Database, sqliteScheme); ok {
 		a.keyFile = path + keySuffix
 	}
-	options.File, options.Bare = a.keyFile, a.keyFile == ""
+	options.File, options.AllowUnprotected = a.keyFile, a.keyFile == ""
 	var err error
 	a.box, err = secret.Open(ctx, a.store, options)
 	return err
 }
 
-// tell lets the servers on this database send at once what a command has made due.
-func (a *App) tell(keys []domain.EndpointKey) {
+// notifyServers wakes the servers on this database when a command has made
+// deliveries due.
+func (a *App) notifyServers(keys []domain.EndpointKey) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := delivery.Tell(ctx, a.store.Engine(), keys); err != nil {
-		a.log.Warn("tell the servers of due deliveries; they find them by themselves soon", "error", err)
+		a.log.Warn("the servers were not notified of due deliveries; they find them when they poll next", "error", err)
 	}
 }
 
-// Close ends what Open began.
+// Close closes what Open opened.
 func (a *App) Close() error {
 	return errors.Join(a.tokens.Close(), a.store.Close())
 }
 
-// operator is who runs commands on this machine.
+// operator returns the actor of commands that are run on this machine.
 func operator() domain.Actor {
 	label := "operator"
 	if user := os.Getenv("USER"); user != "" {
@@ -116,40 +101,13 @@ func operator() domain.Actor {
 	return domain.Actor{Kind: domain.ActorOperator, Label: label}
 }
 
+// caller returns the operator acting for a company.
 func (a *App) caller(ctx context.Context, company int64) (domain.Caller, error) {
 	c, err := a.companies.Get(ctx, company)
 	return domain.Caller{Company: c, Actor: operator()}, err
 }
 
-const publicURLSetting = "public_url"
-
-// publicURL is where people reach the service: as given, or as the server that
-// last ran on this database was told.
-func (a *App) publicURL(ctx context.Context) (string, error) {
-	if a.config.PublicURL != "" {
-		return strings.TrimRight(a.config.PublicURL, "/"), nil
-	}
-	stored, err := a.store.Setting(ctx, publicURLSetting)
-	if err != nil {
-		return "", err
-	}
-	if len(stored) == 0 {
-		return defaultPublicURL, nil
-	}
-	return string(stored), nil
-}
-
-// rememberPublicURL lets commands print links that lead to this server.
-func (a *App) rememberPublicURL(ctx context.Context, address string) error {
-	now, err := a.store.SettingOnce(ctx, publicURLSetting, []byte(address))
-	if err != nil || string(now) == address {
-		return err
-	}
-	_, err = a.store.SwapSetting(ctx, publicURLSetting, now, []byte(address))
-	return err
-}
-
-// OneLine gives what an operator should read of an error.
+// OneLine returns the part of an error that an operator should read.
 func OneLine(err error) string {
 	var known *domain.Error
 	if errors.As(err, &known) && known.Code != domain.CodeUnavailable {

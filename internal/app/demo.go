@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	demoAdmin   = "you@northwind.example"
-	demoMoments = 3 * time.Second
+	demoAdmin    = "you@northwind.example"
+	demoInterval = 3 * time.Second // between the steps of the simulated learners
 )
 
-// DemoStarted says how to look around in the demo.
+// DemoStarted tells how to reach the demo.
 type DemoStarted struct {
 	SignInURL string `json:"signInUrl"`
 	APIURL    string `json:"apiUrl"`
@@ -32,7 +32,7 @@ func (d DemoStarted) String() string {
 	return fmt.Sprintf(demoGreeting, d.SignInURL, d.APIURL, d.DocsURL, d.Token, d.Curl)
 }
 
-// DemoOutput is where the demo says how far it is, and who is told once it runs.
+// DemoOutput is where the demo writes its progress, and what it calls once it runs.
 type DemoOutput struct {
 	Progress io.Writer
 	Started  func(DemoStarted) error
@@ -40,7 +40,7 @@ type DemoOutput struct {
 
 // Demo serves a throw-away company until ctx ends.
 func Demo(ctx context.Context, c Config, sc ServeConfig, out DemoOutput) error {
-	if err := preflight(ctx, sc); err != nil {
+	if err := preflight(ctx, c, sc); err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "coursebridge-demo-")
@@ -50,6 +50,7 @@ func Demo(ctx context.Context, c Config, sc ServeConfig, out DemoOutput) error {
 	defer func() { _ = os.RemoveAll(dir) }()
 	c.Database = "sqlite://" + filepath.Join(dir, "demo.db")
 	sc.Webhooks.AllowPrivate, sc.Webhooks.AllowHTTP = true, true
+	c.Create = true
 	a, err := Open(ctx, c)
 	if err != nil {
 		return err
@@ -62,17 +63,17 @@ func (a *App) demo(ctx context.Context, sc ServeConfig, out DemoOutput) error {
 	if err != nil {
 		return err
 	}
-	good, err := demo.NewReceiver(ctx, 0)
+	reliable, err := demo.NewReceiver(ctx, 0)
 	if err != nil {
 		return err
 	}
-	defer good.Close()
-	moody, err := demo.NewReceiver(ctx, 4)
+	defer reliable.Close()
+	busy, err := demo.NewReceiver(ctx, 4)
 	if err != nil {
 		return err
 	}
-	defer moody.Close()
-	if err := a.demoWebhooks(ctx, company.CompanyID, good, moody); err != nil {
+	defer busy.Close()
+	if err := a.demoWebhooks(ctx, company.CompanyID, reliable, busy); err != nil {
 		return err
 	}
 	caller, err := a.caller(ctx, company.CompanyID)
@@ -87,30 +88,37 @@ func (a *App) demo(ctx context.Context, sc ServeConfig, out DemoOutput) error {
 	if err != nil {
 		return err
 	}
-	token, err := a.CreateToken(ctx, company.CompanyID, "Demo", scopeNames(), 0, nil)
+	token, err := a.CreateToken(ctx, TokenInput{Company: company.CompanyID, Name: "Demo", Scopes: scopeNames()})
 	if err != nil {
 		return err
 	}
-	return a.demoServe(ctx, sc, world, out, token.Token, company)
+	return a.demoServe(ctx, sc, out, demoWorld{world, token.Token, company})
 }
 
-func (a *App) demoServe(ctx context.Context, sc ServeConfig, world *demo.World, out DemoOutput, token string, company CompanyCreated) error {
+// demoWorld is the demo's company once it is filled.
+type demoWorld struct {
+	*demo.World
+	token   string
+	company CompanyCreated
+}
+
+func (a *App) demoServe(ctx context.Context, sc ServeConfig, out DemoOutput, w demoWorld) error {
 	live, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	sc.Ready = func(s Serving) error {
 		base := s.URL
-		_, link, err := a.administrators.LinkFor(ctx, operator(), domain.LinkRequest{Email: company.AdminEmail})
+		_, link, err := a.administrators.LinkFor(ctx, operator(), domain.LinkRequest{Email: w.company.AdminEmail})
 		if err != nil {
 			return err
 		}
 		wg.Go(func() {
-			if err := world.Live(live, demoMoments); err != nil {
-				a.log.Warn("the demo's learners stopped", "error", err)
+			if err := w.Live(live, demoInterval); err != nil {
+				a.log.Warn("the simulated learners of the demo stopped", "error", err)
 			}
 		})
 		return out.Started(DemoStarted{
-			SignInURL: base + "/cabinet/enter/" + link, APIURL: base + "/api/v1", DocsURL: base + "/docs", Token: token,
-			Curl: fmt.Sprintf("curl -s '%s/api/v1/courses' -H 'Authorization: Bearer %s'", base, token),
+			SignInURL: base + "/cabinet/enter/" + link, APIURL: base + "/api/v1", DocsURL: base + "/docs", Token: w.token,
+			Curl: fmt.Sprintf("curl -s '%s/api/v1/courses' -H 'Authorization: Bearer %s'", base, w.token),
 		})
 	}
 	err := a.Serve(ctx, sc)
@@ -120,7 +128,7 @@ func (a *App) demoServe(ctx context.Context, sc ServeConfig, world *demo.World, 
 }
 
 const demoGreeting = `
-coursebridge is running with a living company.
+coursebridge is running with a demo company whose learners are active.
 
   Cabinet     %s
               (signs you in once and asks for a password)
@@ -132,17 +140,20 @@ Try it:
 
   %s
 
-Everything is gone when you press Ctrl-C.`
+Press Ctrl-C to stop. Everything is deleted then.`
 
-func (a *App) demoWebhooks(ctx context.Context, company int64, good, moody *demo.Receiver) error {
+func (a *App) demoWebhooks(ctx context.Context, company int64, reliable, busy *demo.Receiver) error {
 	var all []string
 	for _, k := range domain.EventKinds {
 		all = append(all, string(k))
 	}
-	if _, err := a.AddWebhook(ctx, company, good.URL, "HR system", all); err != nil {
+	if _, err := a.AddWebhook(ctx, WebhookInput{Company: company, URL: reliable.URL, Description: "HR system", Events: all}); err != nil {
 		return err
 	}
-	_, err := a.AddWebhook(ctx, company, moody.URL, "CRM, sometimes busy", []string{string(domain.EventAssignmentCompleted), string(domain.EventAssignmentFailed)})
+	_, err := a.AddWebhook(ctx, WebhookInput{
+		Company: company, URL: busy.URL, Description: "CRM, sometimes busy",
+		Events: []string{string(domain.EventAssignmentCompleted), string(domain.EventAssignmentFailed)},
+	})
 	return err
 }
 

@@ -1,87 +1,85 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/netip"
-	"os"
-	"runtime/debug"
+	"log/slog"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"github.com/coursebridge/coursebridge/internal/cabinet"
-	"github.com/coursebridge/coursebridge/internal/delivery"
-	"github.com/coursebridge/coursebridge/internal/domain"
-	"github.com/coursebridge/coursebridge/internal/platformapi"
-	"github.com/coursebridge/coursebridge/internal/publicapi"
 	"github.com/coursebridge/coursebridge/internal/secret"
 	"github.com/coursebridge/coursebridge/internal/server"
-	"github.com/coursebridge/coursebridge/internal/service"
 )
 
-// ServeConfig is what the server needs beyond the database.
-type ServeConfig struct {
-	Listen         string
-	Webhooks       WebhookConfig
-	RateLimit      float64
-	RateBurst      int
-	ReportLimit    int
-	ReportTimeout  time.Duration
-	TrustedProxies []string
-	// Ready is called once the port is open; nil is fine.
-	Ready func(Serving) error
-}
-
-// Serving is where a server listens, and where people reach it.
-type Serving struct {
-	Address string `json:"address"`
-	URL     string `json:"url"`
-}
-
-// WebhookConfig is how webhooks are sent.
-type WebhookConfig struct {
-	AllowPrivate bool
-	AllowHTTP    bool
-	RetryDelays  string
-	Timeout      time.Duration
-	UseProxy     bool
-	MaxDueAge    time.Duration
-	Retention    time.Duration
-}
-
-func (wc WebhookConfig) guard() delivery.Guard {
-	return delivery.Guard{AllowPrivate: wc.AllowPrivate, AllowHTTP: wc.AllowHTTP}
-}
+const (
+	// requestGrace is how long deliveries wait for the last requests when the
+	// program stops. Requests that take longer share the rest of the time.
+	requestGrace = 5 * time.Second
+	// closeTimeout is how long closing the database may take: one that hangs must
+	// not keep the process alive.
+	closeTimeout = time.Second
+)
 
 // Serve opens the database and serves until ctx ends.
 func Serve(ctx context.Context, c Config, sc ServeConfig) error {
-	if err := preflight(ctx, sc); err != nil {
+	if err := preflight(ctx, c, sc); err != nil {
 		return err
 	}
 	a, err := Open(ctx, c)
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.Serve(ctx, sc), a.Close())
+	return errors.Join(a.Serve(ctx, sc), a.closeInTime())
+}
+
+// preflight reports what keeps a server from starting before it creates a
+// database: values out of range, and a port that is taken.
+func preflight(ctx context.Context, c Config, sc ServeConfig) error {
+	if err := errors.Join(c.validate(), sc.validate()); err != nil {
+		return err
+	}
+	s, err := server.New(server.Options{Listen: sc.Listen, Log: slog.New(slog.DiscardHandler), Registry: prometheus.NewRegistry()})
+	if err != nil {
+		return err
+	}
+	if err := s.Listen(); err != nil {
+		return err
+	}
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	return s.Run(over) // closes the port again
+}
+
+// closeInTime closes the database, or leaves it to the end of the process.
+func (a *App) closeInTime() error {
+	closed := make(chan error, 1)
+	go func() { closed <- a.Close() }()
+	select {
+	case err := <-closed:
+		return err
+	case <-time.After(closeTimeout):
+		a.log.Warn("the database did not close in time", "timeout_ms", closeTimeout.Milliseconds())
+		return nil
+	}
 }
 
 // Serve serves on an open database until ctx ends. It stops in the order that
 // loses nothing: no new requests, then deliveries, then background work.
 func (a *App) Serve(ctx context.Context, sc ServeConfig) error {
-	if os.Getenv("GOGC") == "" {
-		// The live heap is a few megabytes, so the usual 100 would collect many
-		// times a second under load.
-		debug.SetGCPercent(400)
+	if err := sc.validate(); err != nil {
+		return err
 	}
-	if a.keyFile == "" && a.config.SecretKey == "" {
-		a.log.Warn("no secret key is set: webhook secrets are kept so that whoever reads the database can read them",
-			"hint", "set "+secret.Env+" to 32 random bytes, the same on every replica")
+	tuneCollector(sc.MemoryLimit)
+	a.warnAtStart()
+	if err := a.checkRetention(ctx, sc); err != nil {
+		return err
+	}
+	if err := a.checkRestored(ctx, &sc.Webhooks); err != nil {
+		return err
 	}
 	p, err := a.build(sc)
 	if err != nil {
@@ -90,10 +88,32 @@ func (a *App) Serve(ctx context.Context, sc ServeConfig) error {
 	if err := p.server.Listen(); err != nil {
 		return err
 	}
-	address := p.server.Addr().String()
-	if err := a.rememberPublicURL(ctx, a.address(address)); err != nil {
-		return fmt.Errorf("remember the public address: %w", err)
+	return a.run(ctx, sc, p)
+}
+
+// warnAtStart logs what an operator should change.
+func (a *App) warnAtStart() {
+	if a.keyFile == "" && a.config.SecretKey == "" {
+		a.log.Warn("no secret key is set: whoever reads the database can read the webhook secrets",
+			"hint", "set "+secret.Env+" to 32 random bytes, the same on every replica")
 	}
+	if err := checkCertificates(); err != nil {
+		a.log.Warn("webhooks to https targets will fail: this machine has no CA certificates", "error", err,
+			"hint", "install ca-certificates, or name a file in SSL_CERT_FILE")
+	}
+}
+
+// run serves with the port open until ctx ends.
+func (a *App) run(ctx context.Context, sc ServeConfig, p *parts) error {
+	address := p.server.Addr().String()
+	if err := a.announcePublicURL(ctx, p, address); err != nil {
+		return fmt.Errorf("store the public address: %w", err)
+	}
+	inspect, err := a.startInspection(ctx, sc.Inspect, p)
+	if err != nil {
+		return err
+	}
+	defer inspect.stop()
 	stopWork, err := a.start(ctx, p)
 	if err != nil {
 		return err
@@ -106,7 +126,8 @@ func (a *App) Serve(ctx context.Context, sc ServeConfig) error {
 	}
 	served, late := make(chan error, 1), make(chan struct{})
 	go func() { served <- p.server.Run(ctx) }()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(requestGrace, func() { close(late) }) })()
+	grace := sc.Stop.Delay + min(requestGrace, cmp.Or(sc.Stop.Drain, server.DefaultDrainTimeout)/2)
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(grace, func() { close(late) }) })()
 	select {
 	case err = <-served:
 		return errors.Join(err, stopWork())
@@ -115,193 +136,25 @@ func (a *App) Serve(ctx context.Context, sc ServeConfig) error {
 	}
 }
 
-// requestGrace is how long deliveries wait for the last requests when the program
-// stops; requests that hang longer share the rest of the time with them.
-const requestGrace = 5 * time.Second
+// announcePublicURL stores the public address. A server that was started with
+// another one than the installation has goes on with its own and says so.
+func (a *App) announcePublicURL(ctx context.Context, p *parts, listening string) error {
+	stored, err := a.settlePublicURL(ctx, listening)
+	if err != nil {
+		return err
+	}
+	if own := a.address(listening); a.config.PublicURL != "" && stored != own {
+		a.log.Warn("this server's public address differs from the installation's", "own", own, "installation", stored,
+			"hint", "start it with the same --public-url, or change the installation's with coursebridge public-url")
+		p.notes = append(p.notes, fmt.Sprintf("public address: this server uses %s, the installation has %s", own, stored))
+	}
+	return nil
+}
 
-// address is where people reach a server that listens there.
+// address returns where people reach a server that listens there.
 func (a *App) address(listening string) string {
 	if a.config.PublicURL != "" {
 		return strings.TrimRight(a.config.PublicURL, "/")
 	}
 	return "http://" + listening
 }
-
-// parts are what Serve starts and stops.
-type parts struct {
-	server     *server.Server
-	dispatcher *delivery.Dispatcher
-	sender     *delivery.Sender
-	webhooks   *service.Webhooks
-	sessions   *service.Sessions
-}
-
-func (a *App) build(sc ServeConfig) (*parts, error) {
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	if err := server.RegisterDatabase(registry, a.databaseStats); err != nil {
-		return nil, fmt.Errorf("register database metrics: %w", err)
-	}
-	p := &parts{sessions: service.NewSessions(a.store)}
-	if err := a.buildDelivery(p, sc.Webhooks, registry); err != nil {
-		return nil, err
-	}
-	mounts, err := a.mounts(p, sc)
-	if err != nil {
-		return nil, err
-	}
-	proxies, err := sc.proxies()
-	if err != nil {
-		return nil, err
-	}
-	p.server, err = server.New(server.Options{
-		Listen: sc.Listen, Mounts: mounts, Checks: a.checks(p, sc.Webhooks), Log: a.log, Registry: registry, TrustedProxies: proxies,
-		HTTPS: strings.HasPrefix(a.config.PublicURL, "https://"),
-	})
-	return p, err
-}
-
-func (a *App) databaseStats() server.DatabaseStats {
-	s := a.store.Engine().Stats()
-	return server.DatabaseStats{Max: s.Open, Open: s.Open, InUse: s.InUse, Idle: s.Idle, Waits: s.WaitCount, Waited: s.WaitDuration}
-}
-
-// apiService is the use cases that the two APIs offer.
-type apiService struct {
-	*service.Learning
-	tokens    *service.Tokens
-	companies *service.Companies
-}
-
-func (s apiService) Authenticate(ctx context.Context, bearer string, from netip.Addr) (domain.Token, error) {
-	return s.tokens.Authenticate(ctx, bearer, from)
-}
-
-func (s apiService) AuthenticatePlatform(ctx context.Context, bearer string) (domain.PlatformToken, error) {
-	return s.tokens.AuthenticatePlatform(ctx, bearer)
-}
-
-func (s apiService) Companies(ctx context.Context, p domain.PageRequest) (domain.Page[domain.Company], error) {
-	return s.companies.List(ctx, p)
-}
-
-func (a *App) mounts(p *parts, sc ServeConfig) ([]server.Mount, error) {
-	svc := apiService{Learning: a.learning, tokens: a.tokens, companies: a.companies}
-	var limiter publicapi.Limiter
-	if sc.RateLimit > 0 && sc.RateBurst > 0 {
-		limiter = server.NewLimiter(sc.RateLimit, sc.RateBurst)
-	}
-	reports := service.NewReports(a.store, service.ReportOptions{
-		Time: sc.ReportTimeout, PerCompany: sc.ReportLimit, Total: service.DefaultReportOptions.Total,
-	})
-	public := publicapi.New(svc, reports, publicapi.Options{Limiter: limiter})
-	platform := platformapi.New(svc, platformapi.Options{})
-	pages := a.cabinet(p, reports, sc.Webhooks)
-	return []server.Mount{
-		{Prefix: "/api/v1", Handler: public, API: true},
-		{Prefix: "/platform/v1", Handler: platform, API: true},
-		{Prefix: "/cabinet", Handler: pages},
-		{Prefix: "/docs", Handler: pages.Docs()},
-		{Prefix: "/", Handler: http.RedirectHandler("/cabinet", http.StatusFound)},
-	}, nil
-}
-
-func (a *App) cabinet(p *parts, reports *service.Reports, wc WebhookConfig) *cabinet.Cabinet {
-	return cabinet.New(cabinet.Options{
-		SignIn:   service.NewSignIn(a.store, a.box, service.SignInOptions{Now: a.store.Now}),
-		Sessions: p.sessions, Companies: a.companies, Administrators: a.administrators, Tokens: a.tokens,
-		Webhooks: p.webhooks, Audit: service.NewAudit(a.store), Reports: reports,
-		PublicURL: func() string { return a.address(p.server.Addr().String()) },
-		Secure:    strings.HasPrefix(a.config.PublicURL, "https://"), AllowHTTP: wc.AllowHTTP, Now: a.store.Now, Log: a.log,
-	})
-}
-
-func (a *App) checks(p *parts, wc WebhookConfig) []server.Check {
-	return []server.Check{
-		{Name: "database", Run: a.store.Engine().Ping},
-		{Name: "migrations", Run: a.store.Engine().Migrated},
-		{Name: "deliveries", Run: func(ctx context.Context) error {
-			if wc.MaxDueAge <= 0 {
-				return nil
-			}
-			age, err := p.dispatcher.OldestDue(ctx)
-			if err == nil && age > wc.MaxDueAge {
-				err = fmt.Errorf("the oldest due delivery has waited for %s", age.Round(time.Second))
-			}
-			return err
-		}},
-	}
-}
-
-func (a *App) buildDelivery(p *parts, wc WebhookConfig, registry *prometheus.Registry) error {
-	schedule, err := wc.schedule()
-	if err != nil {
-		return err
-	}
-	metrics, err := delivery.NewMetrics(registry)
-	if err != nil {
-		return fmt.Errorf("register delivery metrics: %w", err)
-	}
-	p.sender = a.newSender(wc)
-	p.webhooks = service.NewWebhooks(a.store, delivery.NewProber(p.sender), a.box, service.WebhookOptions{Retention: wc.Retention, Log: a.log})
-	config := delivery.DispatcherConfig{
-		Queue: a.store, Bus: a.store.Engine(), Secrets: a.box, Sender: p.sender, Schedule: schedule, Metrics: metrics, Log: a.log,
-	}
-	if a.store.Engine().Name() == "sqlite" {
-		config.Poll = time.Second // an operator's command is another process, which can't wake this one
-	}
-	p.dispatcher = delivery.NewDispatcher(config)
-	return nil
-}
-
-func (a *App) newSender(wc WebhookConfig) *delivery.Sender {
-	config := delivery.Config{
-		Guard:     wc.guard(),
-		UserAgent: "coursebridge/" + a.config.Version, Timeout: wc.Timeout, Now: a.store.Now,
-	}
-	if wc.UseProxy {
-		config.Proxy = http.ProxyFromEnvironment
-	}
-	return delivery.NewSender(config)
-}
-
-// start begins the work that no request waits for, and gives what ends it.
-func (a *App) start(ctx context.Context, p *parts) (stop func() error, err error) {
-	a.store.OnDeliveries(p.dispatcher.Wake)
-	if err := p.dispatcher.Start(ctx); err != nil {
-		return nil, err
-	}
-	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	var wg sync.WaitGroup
-	wg.Go(func() { a.learning.Run(work, a.log) })
-	wg.Go(func() { a.watcher.Run(work) })
-	wg.Go(func() { a.tokens.Run(work) })
-	wg.Go(func() { p.webhooks.Run(work) })
-	wg.Go(func() { a.every(work, sessionSweep, "sweep sessions", p.sessions.Sweep) })
-	wg.Go(func() { a.every(work, tending, "tend the database", a.store.Engine().AnalyzeGrownTables) })
-	wg.Go(func() { a.every(work, courseStamping, "stamp renamed courses", a.store.StampRenamedCourses) })
-	return func() error {
-		grace, done := context.WithTimeout(context.Background(), stopGrace)
-		defer done()
-		err := p.dispatcher.Stop(grace)
-		cancel()
-		wg.Wait()
-		p.sender.Close()
-		return err
-	}, nil
-}
-
-const (
-	sessionSweep = 10 * time.Minute
-	tending      = 3 * time.Second
-	// courseStamping is how soon another process continues what a rename began.
-	courseStamping = time.Second
-)
-
-// every repeats background work until ctx ends.
-func (a *App) every(ctx context.Context, interval time.Duration, name string, do func(context.Context) error) {
-	service.Periodic{Name: name, Every: interval, Log: a.log, Do: do}.Run(ctx)
-}
-
-// stopGrace is how long attempts under way may take when the program stops.
-const stopGrace = 3 * time.Second

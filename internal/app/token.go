@@ -4,54 +4,65 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// TokenCreated is a new token, the only time it is shown.
+// TokenCreated is a new token; this is the only time that it is shown.
 type TokenCreated struct {
 	ID    int64  `json:"id"`
 	Token string `json:"token"`
 }
 
 func (t TokenCreated) String() string {
-	return fmt.Sprintf("Token %d, shown this once:\n%s", t.ID, t.Token)
+	return fmt.Sprintf("Token %d is shown only now:\n%s", t.ID, t.Token)
 }
 
-// CreateToken makes an API token; expires 0 is never.
-func (a *App) CreateToken(ctx context.Context, company int64, name string, scopes []string, expires time.Duration, allow []string) (TokenCreated, error) {
-	c, err := a.caller(ctx, company)
+// TokenInput describes a token to create.
+type TokenInput struct {
+	Company int64
+	Name    string
+	Scopes  []string
+	Expires time.Duration // 0 means never
+	Allow   []string      // networks it may be used from; empty means any
+}
+
+// CreateToken creates an API token.
+func (a *App) CreateToken(ctx context.Context, t TokenInput) (TokenCreated, error) {
+	c, err := a.caller(ctx, t.Company)
 	if err != nil {
 		return TokenCreated{}, err
 	}
-	in := domain.NewToken{CompanyID: company, Name: name}
-	for _, s := range scopes {
+	in := domain.NewToken{CompanyID: t.Company, Name: t.Name}
+	for _, s := range t.Scopes {
 		in.Scopes = append(in.Scopes, domain.Scope(s))
 	}
-	if in.Allowed, err = domain.ParsePrefixes(allow); err != nil {
+	if in.Allowed, err = domain.ParsePrefixes(t.Allow); err != nil {
 		return TokenCreated{}, domain.Invalid(domain.FieldError{Field: "allow", Message: err.Error()})
 	}
-	if expires != 0 {
-		at := a.store.Now().Add(expires)
+	if t.Expires != 0 {
+		at := a.store.Now().Add(t.Expires)
 		in.ExpiresAt = &at
 	}
 	token, text, err := a.tokens.Create(ctx, c, in)
 	return TokenCreated{ID: token.ID, Token: text}, err
 }
 
-// CreatePlatformToken makes a token for the learning platform.
+// CreatePlatformToken creates a token for the learning platform.
 func (a *App) CreatePlatformToken(ctx context.Context, name string) (TokenCreated, error) {
 	token, text, err := a.tokens.CreatePlatformToken(ctx, name)
 	return TokenCreated{ID: token.ID, Token: text}, err
 }
 
-// TokenList is the tokens of one company or of all.
+// TokenList lists the tokens of one company or of all.
 type TokenList struct {
 	Tokens []TokenLine `json:"tokens"`
 }
 
-// TokenLine is one token of a list; the token itself can't be shown.
+// TokenLine describes one token; the token itself is not stored.
 type TokenLine struct {
 	ID         int64          `json:"id"`
 	CompanyID  int64          `json:"companyId"`
@@ -64,14 +75,29 @@ type TokenLine struct {
 	LastUsedAt *string        `json:"lastUsedAt"`
 }
 
-// ListTokens gives a company's tokens, all companies' for 0.
+// Table implements Table.
+func (l TokenList) Table() (header []string, rows [][]string) {
+	for _, t := range l.Tokens {
+		scopes := make([]string, len(t.Scopes))
+		for i, s := range t.Scopes {
+			scopes[i] = string(s)
+		}
+		rows = append(rows, []string{
+			strconv.FormatInt(t.ID, 10), strconv.FormatInt(t.CompanyID, 10), t.Name, "…" + t.LastFour, strings.Join(scopes, ","),
+			textOr(t.ExpiresAt, "never"), textOr(t.LastUsedAt, "never"), textOr(t.RevokedAt, "no"),
+		})
+	}
+	return []string{"ID", "COMPANY", "NAME", "TOKEN", "SCOPES", "EXPIRES", "LAST USED", "REVOKED"}, rows
+}
+
+// ListTokens returns a company's tokens, or those of all companies for 0.
 func (a *App) ListTokens(ctx context.Context, company int64) (TokenList, error) {
 	out := TokenList{Tokens: []TokenLine{}}
-	slice, err := a.tokens.List(ctx, domain.TokenFilter{CompanyID: company}, domain.PageRequest{Number: 1, Limit: math.MaxInt32})
+	found, err := a.tokens.List(ctx, domain.TokenFilter{CompanyID: company}, domain.PageRequest{Number: 1, Limit: math.MaxInt32})
 	if err != nil {
 		return out, err
 	}
-	for _, t := range slice.Items {
+	for _, t := range found.Items {
 		out.Tokens = append(out.Tokens, TokenLine{
 			ID: t.ID, CompanyID: t.CompanyID, Name: t.Name, LastFour: t.LastFour, Scopes: t.Scopes,
 			CreatedAt: domain.FormatInstant(t.CreatedAt), ExpiresAt: instantOrNil(t.ExpiresAt),
@@ -89,7 +115,7 @@ func instantOrNil(t *time.Time) *string {
 	return &s
 }
 
-// TokenRevoked is a token that opens nothing any more.
+// TokenRevoked is a token that is no longer accepted.
 type TokenRevoked struct {
 	ID      int64 `json:"id"`
 	Revoked bool  `json:"revoked"`
@@ -97,18 +123,18 @@ type TokenRevoked struct {
 
 func (t TokenRevoked) String() string { return fmt.Sprintf("Token %d is revoked.", t.ID) }
 
-// RevokeToken ends a token.
+// RevokeToken revokes a token.
 func (a *App) RevokeToken(ctx context.Context, id int64) (TokenRevoked, error) {
 	_, err := a.tokens.Revoke(ctx, domain.Caller{Actor: operator()}, id)
 	return TokenRevoked{ID: id, Revoked: err == nil}, err
 }
 
-// PlatformTokenList is the learning platform's tokens.
+// PlatformTokenList lists the learning platform's tokens.
 type PlatformTokenList struct {
 	Tokens []PlatformTokenLine `json:"tokens"`
 }
 
-// PlatformTokenLine is one token of a list; the token itself can't be shown.
+// PlatformTokenLine describes one token; the token itself is not stored.
 type PlatformTokenLine struct {
 	ID        int64   `json:"id"`
 	Name      string  `json:"name"`
@@ -117,7 +143,15 @@ type PlatformTokenLine struct {
 	RevokedAt *string `json:"revokedAt"`
 }
 
-// ListPlatformTokens gives the learning platform's tokens.
+// Table implements Table.
+func (l PlatformTokenList) Table() (header []string, rows [][]string) {
+	for _, t := range l.Tokens {
+		rows = append(rows, []string{strconv.FormatInt(t.ID, 10), t.Name, "…" + t.LastFour, t.CreatedAt, textOr(t.RevokedAt, "no")})
+	}
+	return []string{"ID", "NAME", "TOKEN", "CREATED", "REVOKED"}, rows
+}
+
+// ListPlatformTokens returns the learning platform's tokens.
 func (a *App) ListPlatformTokens(ctx context.Context) (PlatformTokenList, error) {
 	out := PlatformTokenList{Tokens: []PlatformTokenLine{}}
 	tokens, err := a.tokens.PlatformTokens(ctx)
@@ -129,7 +163,7 @@ func (a *App) ListPlatformTokens(ctx context.Context) (PlatformTokenList, error)
 	return out, err
 }
 
-// RevokePlatformToken ends a token of the learning platform.
+// RevokePlatformToken revokes a token of the learning platform.
 func (a *App) RevokePlatformToken(ctx context.Context, id int64) (TokenRevoked, error) {
 	_, err := a.tokens.RevokePlatformToken(ctx, id)
 	return TokenRevoked{ID: id, Revoked: err == nil}, err

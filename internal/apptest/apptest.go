@@ -1,5 +1,5 @@
-// Package apptest starts the whole program in the test's process, on a free port
-// and a database of its own. It is for tests only.
+// Package apptest starts the whole program inside a test, on a free port and with
+// a database of its own. It is for tests only.
 package apptest
 
 import (
@@ -22,7 +22,7 @@ type Program struct {
 	Log      *Log
 }
 
-// Options changes how the program is started; nil fields stay as they are.
+// Options change how the program is started; zero fields keep the defaults.
 type Options struct {
 	Database string // a new SQLite file when empty
 	Serve    func(*app.ServeConfig)
@@ -54,7 +54,7 @@ func Start(tb testing.TB, o Options) *Program {
 		o.Database = storetest.SQLite(tb)
 	}
 	log := &Log{}
-	config := app.Config{Database: o.Database, Version: "test", LogTo: log, LogLevel: "info", LogFormat: "json"}
+	config := app.Config{Database: o.Database, Create: true, Version: "test", LogTo: log, LogLevel: "info", LogFormat: "json"}
 	if o.Config != nil {
 		o.Config(&config)
 	}
@@ -106,7 +106,7 @@ func (p *Program) run(tb testing.TB, serve app.ServeConfig) {
 	}
 }
 
-// Log collects what the program logs.
+// Log collects the log lines of the program.
 type Log struct {
 	mu   sync.Mutex
 	text strings.Builder

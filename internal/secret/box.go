@@ -1,11 +1,11 @@
-// Package secret seals the few secrets that must be kept readable (webhook
-// signing secrets, one-time-password seeds) before they reach the database, and
-// guards the key that seals them. What is only ever compared, such as tokens and
-// passwords, is hashed elsewhere and has no business here.
+// Package secret encrypts the few secrets that must stay readable (webhook signing
+// secrets, one-time-password seeds) before they reach the database, and protects
+// the key for it. What is only compared, such as tokens and passwords, is hashed
+// elsewhere.
 //
-// The sealing key is random and made once per database. It lies there wrapped by
-// the operator's key, so that the operator's key can change without sealing
-// everything anew.
+// The sealing key is random and made once per database. It is stored there,
+// wrapped by the operator's key, so that the operator's key can change without
+// encrypting every secret again.
 package secret
 
 import (
@@ -20,11 +20,11 @@ const (
 	boxFormat = 1
 )
 
-// ErrSealed says that something sealed can't be opened: it was damaged, moved to
-// another place, or sealed under another key.
-var ErrSealed = errors.New("a sealed secret can not be opened: it was damaged or sealed under another key")
+// ErrSealed reports a secret that cannot be decrypted: it was damaged, moved to
+// another label, or encrypted with another key.
+var ErrSealed = errors.New("a secret cannot be decrypted: it was damaged or encrypted with another key")
 
-// Box seals and opens. It is safe for use by any number of goroutines.
+// Box encrypts and decrypts secrets. It is safe for concurrent use.
 type Box struct{ aead cipher.AEAD }
 
 func newBox(key []byte) (*Box, error) {
@@ -35,8 +35,8 @@ func newBox(key []byte) (*Box, error) {
 	return &Box{aead: aead}, nil
 }
 
-// newAEAD is AES-256-GCM with a random nonce before each text: 2^32 texts under
-// one key are safe, and an installation seals a few thousand.
+// newAEAD returns AES-256-GCM with random nonces: 2^32 messages per key are safe,
+// and an installation encrypts a few thousand.
 func newAEAD(key []byte) (cipher.AEAD, error) {
 	block, err := aes.NewCipher(key)
 	if err != nil {
@@ -45,12 +45,12 @@ func newAEAD(key []byte) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// Seal encrypts plain. The label says where it belongs: it opens there only.
+// Seal encrypts plain. It can be decrypted only under the same label.
 func (b *Box) Seal(label string, plain []byte) []byte {
 	return b.aead.Seal([]byte{boxFormat}, nil, plain, []byte(label))
 }
 
-// Open gives back what was sealed under the label, or ErrSealed.
+// Open decrypts what was encrypted under the label, or returns ErrSealed.
 func (b *Box) Open(label string, sealed []byte) ([]byte, error) {
 	if len(sealed) == 0 || sealed[0] != boxFormat {
 		return nil, ErrSealed

@@ -111,7 +111,7 @@ func TestWrongKeyIsRefused(t *testing.T) {
 	if _, err := Open(t.Context(), settings, Options{}); !errors.Is(err, ErrNoKey) {
 		t.Errorf("no key: %v", err)
 	}
-	if _, err := Open(t.Context(), settings, Options{Bare: true}); !errors.Is(err, ErrNoKey) {
+	if _, err := Open(t.Context(), settings, Options{AllowUnprotected: true}); !errors.Is(err, ErrNoKey) {
 		t.Errorf("no key where there was one: %v", err)
 	}
 	settings.rows[settingName] = settings.rows[settingName][:5]
@@ -177,10 +177,10 @@ func TestProcessesThatStartTogetherAgree(t *testing.T) {
 	}
 }
 
-func TestBareKeyIsWrappedOnceThereIsAKey(t *testing.T) {
+func TestPlainKeyIsWrappedOnceThereIsAKey(t *testing.T) {
 	t.Parallel()
 	settings := newTable()
-	sealed := open(t, settings, Options{Bare: true}).Seal("l", []byte("x"))
+	sealed := open(t, settings, Options{AllowUnprotected: true}).Seal("l", []byte("x"))
 	if _, err := open(t, settings, Options{Key: "the first passphrase"}).Open("l", sealed); err != nil {
 		t.Error(err)
 	}

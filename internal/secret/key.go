@@ -19,13 +19,13 @@ const Env = "COURSEBRIDGE_SECRET_KEY"
 
 const minPassphrase = 16
 
-// material is what the operator gave: 32 bytes, or a passphrase to stretch.
+// material is the operator's key: 32 bytes or a passphrase.
 type material struct {
 	raw        []byte
 	passphrase string
 }
 
-// parseKey reads 32 bytes in base64 or hex, or else a passphrase.
+// parseKey parses 32 bytes in base64 or hex, or a passphrase.
 func parseKey(text string) (material, error) {
 	text = strings.TrimSpace(text)
 	if raw, err := hex.DecodeString(text); err == nil && len(raw) == keySize {
@@ -45,8 +45,8 @@ func parseKey(text string) (material, error) {
 	return material{passphrase: text}, nil
 }
 
-// wrapping derives the key that wraps the sealing key of one database, which the
-// salt belongs to. A passphrase is slow to try; 32 random bytes need not be.
+// wrapping derives the key that wraps the sealing key of the database with this
+// salt. Passphrases are stretched; 32 random bytes need no stretching.
 func (m material) wrapping(salt []byte) ([]byte, error) {
 	if m.raw != nil {
 		return hkdf.Key(sha256.New, m.raw, salt, "coursebridge wrapping key", keySize)
@@ -54,11 +54,11 @@ func (m material) wrapping(salt []byte) ([]byte, error) {
 	return scrypt.Key([]byte(m.passphrase), salt, 1<<15, 8, 1, keySize)
 }
 
-// A record is what the database keeps: its kind, a salt, and the sealing key,
-// wrapped unless no operator's key was ever given.
+// A record is stored in the database: its kind, a salt, and the sealing key, which
+// is wrapped unless there never was an operator's key.
 const (
 	recordWrapped = 1
-	recordBare    = 2
+	recordPlain   = 2
 	saltSize      = 16
 )
 
@@ -75,7 +75,7 @@ func parseRecord(in []byte) (record, error) {
 		return record{}, errRecord
 	}
 	r := record{kind: in[0], salt: in[1 : 1+saltSize], key: in[1+saltSize:]}
-	if r.kind != recordWrapped && (r.kind != recordBare || len(r.key) != keySize) {
+	if r.kind != recordWrapped && (r.kind != recordPlain || len(r.key) != keySize) {
 		return record{}, errRecord
 	}
 	return r, nil
@@ -88,9 +88,9 @@ func (r record) bytes() []byte {
 
 const wrapLabel = "coursebridge sealing key"
 
-// wrap makes the record of a sealing key; without the operator's key it is bare.
+// wrap returns the record of a sealing key, unprotected if there is no operator's key.
 func wrap(sealing []byte, by *material) (record, error) {
-	r := record{kind: recordBare, salt: randomBytes(saltSize), key: sealing}
+	r := record{kind: recordPlain, salt: randomBytes(saltSize), key: sealing}
 	if by == nil {
 		return r, nil
 	}
@@ -106,7 +106,7 @@ func wrap(sealing []byte, by *material) (record, error) {
 	return r, nil
 }
 
-// unwrap gives the sealing key, or errWrongKey.
+// unwrap returns the sealing key, or errWrongKey.
 func (r record) unwrap(by material) ([]byte, error) {
 	key, err := by.wrapping(r.salt)
 	if err != nil {
@@ -127,6 +127,6 @@ var errWrongKey = errors.New("wrong key")
 
 func randomBytes(n int) []byte {
 	out := make([]byte, n)
-	rand.Read(out) // never fails: crypto/rand ends the program instead
+	rand.Read(out) // it never fails: crypto/rand ends the program instead
 	return out
 }

@@ -10,7 +10,7 @@ import (
 	"os"
 )
 
-// Settings is where the database keeps the record of the sealing key.
+// Settings stores the record of the sealing key in the database.
 type Settings interface {
 	Setting(ctx context.Context, key string) ([]byte, error)
 	SettingOnce(ctx context.Context, key string, value []byte) ([]byte, error)
@@ -19,25 +19,25 @@ type Settings interface {
 
 const settingName = "sealing_key"
 
-// Options say where the operator's key is. Key wins over File.
+// Options tell where the operator's key is. Key takes precedence over File.
 type Options struct {
 	Key  string // the value of COURSEBRIDGE_SECRET_KEY
-	File string // made if it is not there yet; for a database that is a file itself
-	// Bare lets the sealing key lie in the database unprotected when there is
-	// neither of the two. A key given later protects it from then on.
-	Bare bool
+	File string // created if it is missing; for databases that are files themselves
+	// AllowUnprotected stores the sealing key unencrypted if there is neither Key
+	// nor File. A key that is given later encrypts it from then on.
+	AllowUnprotected bool
 }
 
-// Errors that the operator can do something about.
+// Errors that the operator can resolve.
 var (
 	ErrNoKey = errors.New(Env + " is not set: webhook secrets are encrypted with a key that you give. " +
 		"Set it to 32 random bytes (openssl rand -base64 32 makes them), the same on every replica, and keep a copy")
 	ErrWrongKey = errors.New("this is not the key that the database's secrets were encrypted with. " +
-		"Set " + Env + " to the former key; secrets can not be read without it")
+		"Set " + Env + " to the former key; secrets cannot be read without it")
 )
 
-// Open gives the box that seals this database's secrets. It fails with a line
-// for the operator when the key is missing, malformed or another one.
+// Open returns the box that encrypts this database's secrets. The error is a
+// line for the operator if the key is missing, malformed or a different one.
 func Open(ctx context.Context, settings Settings, o Options) (*Box, error) {
 	stored, err := settings.Setting(ctx, settingName)
 	if err != nil {
@@ -59,24 +59,24 @@ func Open(ctx context.Context, settings Settings, o Options) (*Box, error) {
 	return newBox(sealing)
 }
 
-// material finds the operator's key; nil when the sealing key may lie bare.
+// material returns the operator's key, or nil if the sealing key may stay unprotected.
 func (o Options) material(wrapped bool) (*material, error) {
 	switch {
 	case o.Key != "":
 		m, err := parseKey(o.Key)
 		if err != nil {
-			return nil, fmt.Errorf("%s can not be used: %w", Env, err)
+			return nil, fmt.Errorf("%s cannot be used: %w", Env, err)
 		}
 		return &m, nil
 	case o.File != "":
 		return keyFile(o.File, wrapped)
-	case o.Bare && !wrapped:
+	case o.AllowUnprotected && !wrapped:
 		return nil, nil //nolint:nilnil // no key is a known answer here, and the only caller asks for it
 	}
 	return nil, ErrNoKey
 }
 
-// create makes the sealing key. Replicas that start together agree on one.
+// create makes a sealing key and stores it. Replicas that start together agree on one.
 func create(ctx context.Context, settings Settings, by *material) ([]byte, error) {
 	r, err := wrap(randomBytes(keySize), by)
 	if err != nil {
@@ -89,7 +89,7 @@ func create(ctx context.Context, settings Settings, by *material) ([]byte, error
 	return stored, nil
 }
 
-// reveal gives the sealing key. One that lay bare is wrapped once there is a key for it.
+// reveal returns the sealing key. One that was unprotected is wrapped once there is a key.
 func reveal(ctx context.Context, settings Settings, stored []byte, by *material) ([]byte, error) {
 	r, err := parseRecord(stored)
 	if err != nil {
@@ -119,7 +119,7 @@ func reveal(ctx context.Context, settings Settings, stored []byte, by *material)
 	return r.key, nil
 }
 
-// keyFile reads the key file, and makes it where nothing depends on one yet.
+// keyFile reads the key file, or creates it if no secret depends on one yet.
 func keyFile(path string, wrapped bool) (*material, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -136,12 +136,12 @@ func keyFile(path string, wrapped bool) (*material, error) {
 	}
 	m, err := parseKey(string(text))
 	if err != nil {
-		return nil, fmt.Errorf("the key file %s can not be used: %w", path, err)
+		return nil, fmt.Errorf("the key file %s cannot be used: %w", path, err)
 	}
 	return &m, nil
 }
 
-// CopyKeyFile writes the key file anew, for a copy of its database.
+// CopyKeyFile copies the key file for a copy of its database.
 func CopyKeyFile(from, to string) error {
 	text, err := os.ReadFile(from)
 	if err != nil {
@@ -153,9 +153,9 @@ func CopyKeyFile(from, to string) error {
 	return nil
 }
 
-// makeKeyFile makes the file, unless another process is quicker. It is written
-// aside and linked into place, so that nobody reads half of it; where files
-// can't be linked, it is written in place.
+// makeKeyFile creates the file unless another process did so first. It writes a
+// temporary file and links it into place, so that nobody reads half of it. Where
+// files cannot be linked, it writes in place.
 func makeKeyFile(path string) error {
 	text := base64.StdEncoding.EncodeToString(randomBytes(keySize)) + "\n"
 	aside := path + "." + hex.EncodeToString(randomBytes(4))

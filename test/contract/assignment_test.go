@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/coursebridge/coursebridge/internal/app"
 )
 
 const assignPath = "POST /assignments"
@@ -179,7 +181,7 @@ func courses(t *testing.T, s *suite) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := s.CreateToken(t.Context(), empty.CompanyID, "empty", []string{"b2b_read"}, 0, nil)
+	token, err := s.CreateToken(t.Context(), app.TokenInput{Company: empty.CompanyID, Name: "empty", Scopes: []string{"b2b_read"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/coursebridge/coursebridge/internal/app"
 	"github.com/coursebridge/coursebridge/internal/apptest"
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
@@ -87,7 +88,7 @@ func erased(t *testing.T, s *suite) {
 	for _, k := range domain.EventKinds {
 		kinds = append(kinds, string(k))
 	}
-	if _, err := f.suite.AddWebhook(t.Context(), f.id, receiver.URL, "echo", kinds); err != nil {
+	if _, err := f.suite.AddWebhook(t.Context(), app.WebhookInput{Company: f.id, URL: receiver.URL, Description: "echo", Events: kinds}); err != nil {
 		t.Fatal(err)
 	}
 	f.run(t, []row{

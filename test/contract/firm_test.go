@@ -92,7 +92,7 @@ func (s *suite) firm(t *testing.T) *firm {
 // mint makes a token with these scopes.
 func (f *firm) mint(t *testing.T, scopes ...string) string {
 	t.Helper()
-	made, err := f.suite.CreateToken(t.Context(), f.id, "contract", scopes, 0, nil)
+	made, err := f.suite.CreateToken(t.Context(), app.TokenInput{Company: f.id, Name: "contract", Scopes: scopes})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func (f *firm) subscribe(t *testing.T) *hook {
 	for _, k := range domain.EventKinds {
 		kinds = append(kinds, string(k))
 	}
-	made, err := f.suite.AddWebhook(t.Context(), f.id, receiver.URL+"/hook", "contract", kinds)
+	made, err := f.suite.AddWebhook(t.Context(), app.WebhookInput{Company: f.id, URL: receiver.URL + "/hook", Description: "contract", Events: kinds})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coursebridge/coursebridge/internal/app"
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
@@ -68,7 +69,7 @@ func unauthorized(t *testing.T, s *suite) {
 	for name, change := range strange(f) {
 		check(name, f.send(t, "GET", "/courses", "", change))
 	}
-	revoked, err := s.CreateToken(t.Context(), f.id, "revoked", []string{"b2b_read"}, 0, nil)
+	revoked, err := s.CreateToken(t.Context(), app.TokenInput{Company: f.id, Name: "revoked", Scopes: []string{"b2b_read"}})
 	if err == nil {
 		_, err = s.RevokeToken(t.Context(), revoked.ID)
 	}
@@ -116,7 +117,7 @@ func forbidden(t *testing.T, s *suite) {
 		status int
 		code   string
 	}{{"192.0.2.0/24", 403, "address_not_allowed"}, {"127.0.0.0/8", 200, ""}} {
-		made, err := s.CreateToken(t.Context(), f.id, "from "+c.from, all, 0, []string{c.from})
+		made, err := s.CreateToken(t.Context(), app.TokenInput{Company: f.id, Name: "from " + c.from, Scopes: all, Allow: []string{c.from}})
 		if err != nil {
 			t.Fatal(err)
 		}

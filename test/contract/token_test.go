@@ -21,7 +21,7 @@ func tokens(t *testing.T, s *suite) {
 	f.step(t, f.as(f.mint(t, "b2b_provision", "b2b_provision")), row{do: "GET /token", has: `{"scopes":["b2b_api","b2b_provision"]}`})
 
 	lives := 700 * time.Millisecond
-	made, err := s.CreateToken(t.Context(), f.id, "short", []string{"b2b_read"}, lives, nil)
+	made, err := s.CreateToken(t.Context(), app.TokenInput{Company: f.id, Name: "short", Scopes: []string{"b2b_read"}, Expires: lives})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func revocation(t *testing.T, s *suite) {
 			t.Error(err)
 		}
 	})
-	made, err := command.CreateToken(t.Context(), f.id, "doomed", []string{"b2b_read"}, 0, nil)
+	made, err := command.CreateToken(t.Context(), app.TokenInput{Company: f.id, Name: "doomed", Scopes: []string{"b2b_read"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,6 +97,7 @@ func TestCommandsPrintText(t *testing.T) {
 	t.Parallel()
 	database := sqliteDatabase(t)
 	for _, c := range []struct{ args, says string }{
+		{"migrate", "up to date"},
 		{"company create --name Acme --admin ann@acme.example", "/cabinet/enter/"},
 		{"token create --company 1 --name HR --scope b2b_read", "cb_"},
 		{"token revoke --id 1", "revoked"},
@@ -120,6 +121,7 @@ func TestFlagsComeFromTheEnvironment(t *testing.T) {
 		cmd.Env = append(cmd.Env, env...)
 		return runCommand(t, cmd)
 	}
+	wantShape(t, decodeOne[object](t, run("migrate").stdout), shape{"status": "."})
 	wantShape(t, decodeOne[object](t, run("company", "create", "--name", "Acme", "--admin", "ann@acme.example").stdout),
 		shape{"companyId": number, "adminEmail": ".", "signInUrl": "."})
 	made := decodeOne[struct{ Token string }](t, run("token", "create", "--company", "1", "--name", "x", "--scope", "b2b_read").stdout)

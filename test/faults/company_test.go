@@ -26,6 +26,7 @@ type company struct {
 func newCompany(t *testing.T, database string) company {
 	t.Helper()
 	c := company{database: database, client: newClient(t)}
+	runJSON[struct{ Status string }](t, database, "migrate")
 	c.id = runJSON[struct{ CompanyID int64 }](t, database, "company", "create", "--name", "Acme", "--admin", "ann@acme.example").CompanyID
 	c.courseID = runJSON[struct{ CourseID int64 }](t, database, "course", "add", "--company", formatID(c.id), "--name", "Safety").CourseID
 	made := runJSON[struct {

@@ -73,7 +73,7 @@ func TestStartRefusesInvalidSettings(t *testing.T) {
 		"a folder that is missing": {args: append(free, "--database", "sqlite://no/such/file.db"), says: "does not exist"},
 		"a folder for a file":      {args: append(free, "--database", "sqlite://."), says: "open"},
 		"a read-only folder":       {args: append(free, "--database", "sqlite:///proc/file.db"), says: "/proc/file.db"},
-		"an unreachable database":  {args: append(free, "--database", "postgres://a:b@127.0.0.1:1/c?connect_timeout=5"), says: "connection refused"},
+		"an unreachable database":  {args: append(free, "--database-wait", "0s", "--database", "postgres://a:b@127.0.0.1:1/c?connect_timeout=5"), says: "connection refused"},
 		"a port in use":            {args: []string{"serve", "--listen", taken.Addr().String()}, says: "in use"},
 		"a malformed port":         {args: []string{"serve", "--listen", "127.0.0.1:http-ish"}, says: "listen on"},
 	} {

@@ -175,6 +175,7 @@ type firm struct {
 func newFirm(b *testing.B, database string) firm {
 	b.Helper()
 	f := firm{database: database}
+	ask[struct{ Status string }](b, database, "migrate")
 	f.company = ask[struct{ CompanyID int64 }](b, database, "company", "create", "--name", "Acme", "--admin", "ann@acme.example").CompanyID
 	f.course = ask[struct{ CourseID int64 }](b, database, "course", "add", "--company", id(f.company), "--name", "Safety at work").CourseID
 	f.token = ask[struct{ Token string }](b, database, "token", "create", "--company", id(f.company), "--name", "load",

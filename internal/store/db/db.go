@@ -83,16 +83,22 @@ type Engine interface {
 	// Migrated returns an error unless the schema is the one this program needs.
 	Migrated(ctx context.Context) error
 	Ping(ctx context.Context) error
+	// Backup writes a consistent copy of the database into an empty file.
 	Backup(ctx context.Context, path string) error
+	// Compact returns the space of deleted rows to the file system where the engine
+	// does not do so by itself, and removes their last traces from its files.
+	Compact(ctx context.Context) error
+	// Size returns the size of the database in bytes.
+	Size(ctx context.Context) (int64, error)
 	Stats() Stats
 	Close() error
 }
 
 // Stats describes the connections of an engine.
 type Stats struct {
-	Open, InUse, Idle int
-	WaitCount         int64
-	WaitDuration      time.Duration
+	Max, Open, InUse, Idle int
+	WaitCount              int64
+	WaitDuration           time.Duration
 }
 
 // Dialect holds the values in which the engines' SQL differs.

@@ -15,4 +15,6 @@ var (
 	ErrLocked = errors.New("locked by another transaction")
 	// ErrUnavailable is a database that cannot be reached or is busy for too long.
 	ErrUnavailable = errors.New("database unavailable")
+	// ErrNoSchema is a database that was never migrated.
+	ErrNoSchema = errors.New("the database has no schema")
 )

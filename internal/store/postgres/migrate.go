@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
+	"github.com/coursebridge/coursebridge/internal/store/db"
 	"github.com/coursebridge/coursebridge/internal/store/migrations"
 )
 
@@ -50,24 +50,13 @@ func (e *Engine) Migrate(ctx context.Context) error {
 func (e *Engine) Migrated(ctx context.Context) error {
 	var version int64
 	err := e.pool.QueryRow(ctx, "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&version)
+	const undefinedTable = "42P01"
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && pg.Code == undefinedTable {
+		return db.ErrNoSchema
+	}
 	if err != nil {
 		return mapError(err)
 	}
 	return migrations.Check(version)
-}
-
-// Backup runs pg_dump, which must be installed.
-func (e *Engine) Backup(ctx context.Context, path string) error {
-	if _, err := os.Stat(path); err == nil {
-		return fmt.Errorf("%s exists already; name a new file", path)
-	}
-	bin, err := exec.LookPath("pg_dump")
-	if err != nil {
-		return errors.New("a backup of PostgreSQL needs pg_dump on this machine; install the PostgreSQL client, or back up on the database server")
-	}
-	cmd := exec.CommandContext(ctx, bin, "--format=custom", "--file", path, e.pool.Config().ConnString())
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("pg_dump: %w: %s", err, out)
-	}
-	return nil
 }

@@ -6,6 +6,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -35,13 +36,14 @@ type Engine struct {
 }
 
 // Open connects to the database that the address names.
-func Open(ctx context.Context, address string, _ db.Options) (*Engine, error) {
+func Open(ctx context.Context, address string, options db.Options) (*Engine, error) {
 	cfg, err := pgxpool.ParseConfig(address)
 	if err != nil {
 		return nil, fmt.Errorf("read the database address: %w", err)
 	}
-	if cfg.MaxConns < 24 {
-		cfg.MaxConns = 24
+	cfg.MaxConns = max(cfg.MaxConns, 24)
+	if options.MaxConnections > 0 {
+		cfg.MaxConns = int32(min(options.MaxConnections, math.MaxInt32)) //nolint:gosec // It is in range.
 	}
 	cfg.ConnConfig.RuntimeParams["application_name"] = "coursebridge"
 	cfg.ConnConfig.RuntimeParams["timezone"] = "UTC"
@@ -196,7 +198,7 @@ func (e *Engine) Ping(ctx context.Context) error { return mapError(e.pool.Ping(c
 func (e *Engine) Stats() db.Stats {
 	s := e.pool.Stat()
 	return db.Stats{
-		Open: int(s.TotalConns()), InUse: int(s.AcquiredConns()), Idle: int(s.IdleConns()),
+		Max: int(s.MaxConns()), Open: int(s.TotalConns()), InUse: int(s.AcquiredConns()), Idle: int(s.IdleConns()),
 		WaitCount: s.EmptyAcquireCount(), WaitDuration: s.EmptyAcquireWaitTime(),
 	}
 }

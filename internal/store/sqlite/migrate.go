@@ -28,12 +28,24 @@ func (e *Engine) Migrate(ctx context.Context) error {
 
 // Migrated returns an error unless the schema is the one this program needs.
 func (e *Engine) Migrated(ctx context.Context) error {
-	var version int64
-	b := &db.Batch{}
-	b.Query(func(r db.Rows) error { return r.Scan(&version) },
-		"SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied = 1")
-	if err := e.Read(ctx, func(c db.Conn) error { return c.Send(ctx, b) }); err != nil {
+	var tables, version int64
+	err := e.Read(ctx, func(c db.Conn) error {
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error { return r.Scan(&tables) },
+			"SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'goose_db_version'")
+		if err := c.Send(ctx, b); err != nil || tables == 0 {
+			return err
+		}
+		b = &db.Batch{}
+		b.Query(func(r db.Rows) error { return r.Scan(&version) },
+			"SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied = 1")
+		return c.Send(ctx, b)
+	})
+	if err != nil {
 		return err
+	}
+	if tables == 0 {
+		return db.ErrNoSchema
 	}
 	return migrations.Check(version)
 }

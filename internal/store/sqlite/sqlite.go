@@ -226,18 +226,7 @@ func (e *Engine) Stats() db.Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	idle := len(e.writer) + len(e.reader)
-	return db.Stats{Open: readers + 1, InUse: readers + 1 - idle, Idle: idle, WaitCount: e.waits, WaitDuration: e.waitTime}
-}
-
-// Backup writes a consistent copy of the database to a new file.
-func (e *Engine) Backup(ctx context.Context, path string) error {
-	if _, err := os.Stat(path); err == nil {
-		return fmt.Errorf("%s exists already; name a new file", path)
-	}
-	if _, err := e.db.ExecContext(ctx, "VACUUM INTO $1", path); err != nil {
-		return fmt.Errorf("back up: %w", mapError(err))
-	}
-	return nil
+	return db.Stats{Max: readers + 1, Open: readers + 1, InUse: readers + 1 - idle, Idle: idle, WaitCount: e.waits, WaitDuration: e.waitTime}
 }
 
 // Close closes the file. All calls must have returned before.

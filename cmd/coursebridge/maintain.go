@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+
+	"github.com/coursebridge/coursebridge/internal/app"
+)
+
+type migrateCommand struct {
+	Status bool `help:"Only print the state of the schema."`
+	DryRun bool `help:"Only print what would be done."`
+}
+
+func (c *migrateCommand) Run(ctx context.Context, cli *commands) error {
+	migrate := app.Migrate
+	if c.Status || c.DryRun {
+		migrate = app.MigrationStatus
+	}
+	result, err := migrate(ctx, cli.config())
+	if err != nil {
+		return err
+	}
+	return cli.out.print(result)
+}
+
+type backupCommand struct {
+	File string `arg:"" help:"The new file."`
+}
+
+func (c *backupCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.BackedUp, error) { return a.Backup(ctx, c.File) })
+}
+
+type restoreCommand struct {
+	File string `arg:"" help:"A file that backup has written."`
+}
+
+func (c *restoreCommand) Run(ctx context.Context, cli *commands) error {
+	result, err := app.Restore(ctx, cli.config(), c.File)
+	if err != nil {
+		return err
+	}
+	return cli.out.print(result)
+}
+
+type compactCommand struct{}
+
+func (*compactCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.Compacted, error) { return a.Compact(ctx) })
+}
+
+type publicURLCommand struct {
+	URL string `arg:"" optional:"" help:"The new public address."`
+}
+
+func (c *publicURLCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.PublicURL, error) {
+		if c.URL != "" {
+			return a.SetPublicURL(ctx, c.URL)
+		}
+		return a.PublicURL(ctx)
+	})
+}
+
+type versionCommand struct{}
+
+func (*versionCommand) Run(cli *commands) error { return cli.out.print(app.Version{Version: version}) }

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+const (
+	envPrefix = "COURSEBRIDGE_"
+	// fileSuffix is appended to a variable's name to name a file that holds its value.
+	fileSuffix = "_FILE"
+)
+
+// fileResolver finds settings in the files that COURSEBRIDGE_…_FILE and --config
+// name. Flags and variables take precedence; kong reads both.
+type fileResolver struct {
+	config map[string]string // nil until the configuration file was read
+}
+
+var _ kong.Resolver = (*fileResolver)(nil)
+
+// Validate implements kong.Resolver.
+func (*fileResolver) Validate(*kong.Application) error { return nil }
+
+// Resolve implements kong.Resolver.
+func (f *fileResolver) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	if len(flag.Envs) == 0 {
+		return nil, nil //nolint:nilnil // An argument of one call comes from the command line alone.
+	}
+	if _, set := os.LookupEnv(flag.Envs[0]); set {
+		return nil, nil //nolint:nilnil // kong has read it.
+	}
+	if path, set := os.LookupEnv(flag.Envs[0] + fileSuffix); set {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("read the file that %s%s names: %w", flag.Envs[0], fileSuffix, err)
+		}
+		return strings.TrimSpace(string(text)), nil
+	}
+	if flag.Name == "config" {
+		return nil, nil //nolint:nilnil // The configuration file does not name itself.
+	}
+	if err := f.readConfig(ctx); err != nil {
+		return nil, err
+	}
+	if value, found := f.config[flag.Name]; found {
+		return value, nil
+	}
+	return nil, nil //nolint:nilnil // No file has it.
+}
+
+// readConfig reads the configuration file once.
+func (f *fileResolver) readConfig(ctx *kong.Context) error {
+	if f.config != nil {
+		return nil
+	}
+	f.config = map[string]string{}
+	path := configPath(ctx)
+	if path == "" {
+		return nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("read the configuration file: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	if f.config, err = parseConfig(file, settingNames(ctx.Model)); err != nil {
+		return fmt.Errorf("read the configuration file %s: %w", path, err)
+	}
+	return nil
+}
+
+// configPath returns the value of --config or its variable.
+func configPath(ctx *kong.Context) string {
+	for _, flag := range ctx.Model.Flags {
+		if flag.Name == "config" {
+			path, _ := ctx.FlagValue(flag).(string)
+			if path == "" {
+				path = os.Getenv(flag.Envs[0])
+			}
+			return path
+		}
+	}
+	return ""
+}
+
+// parseConfig parses lines of the form "name = value". Empty lines and lines that
+// begin with # are comments.
+func parseConfig(in io.Reader, known map[string]string) (map[string]string, error) {
+	out := map[string]string{}
+	lines := bufio.NewScanner(in)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		name, value, found := strings.Cut(line, "=")
+		name = strings.TrimSpace(name)
+		if !found {
+			return nil, fmt.Errorf("line %d must have the form name = value", n)
+		}
+		if _, isSetting := known[name]; !isSetting {
+			return nil, fmt.Errorf("line %d: %q is not a setting", n, name)
+		}
+		out[name] = strings.TrimSpace(value)
+	}
+	return out, lines.Err()
+}
+
+// settingNames returns the names of all settings with their variables.
+func settingNames(model *kong.Application) map[string]string {
+	names := map[string]string{}
+	_ = kong.Visit(model.Node, func(v kong.Visitable, next kong.Next) error {
+		if flag, ok := v.(*kong.Flag); ok && len(flag.Envs) > 0 {
+			names[flag.Name] = flag.Envs[0]
+		}
+		return next(nil)
+	})
+	return names
+}
+
+// serviceVariable matches variables that Kubernetes sets for a service that is
+// called coursebridge, and those of our own tests.
+var serviceVariable = regexp.MustCompile(`^COURSEBRIDGE_(PORT|SERVICE_HOST|SERVICE_PORT|PORT_.*|SERVICE_PORT_.*|TEST_.*)$`)
+
+// warnOfUnknownVariables warns of variables that look like settings and are none.
+func warnOfUnknownVariables(w io.Writer, model *kong.Application, environ []string) {
+	known := map[string]bool{}
+	for _, variable := range settingNames(model) {
+		known[variable], known[variable+fileSuffix] = true, true
+	}
+	for _, entry := range environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, envPrefix) || known[name] || serviceVariable.MatchString(name) {
+			continue
+		}
+		text := "coursebridge: warning: " + name + " is not a setting and has no effect"
+		if near := nearest(name, slices.Sorted(maps.Keys(known))); near != "" {
+			text += "; did you mean " + near + "?"
+		}
+		_, _ = fmt.Fprintln(w, text)
+	}
+}
+
+// nearest returns the name with the fewest edits to it, or "" if none is close.
+func nearest(name string, names []string) string {
+	const close = 3
+	best, found := close+1, ""
+	for _, n := range names {
+		if d := distance(name, n); d < best {
+			best, found = d, n
+		}
+	}
+	return found
+}
+
+// distance is the Levenshtein distance.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,113 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/coursebridge/coursebridge/internal/service"
+)
+
+const (
+	sessionSweep    = 10 * time.Minute
+	analyzeInterval = 3 * time.Second
+	// courseStamping is how soon another process continues what a rename began.
+	courseStamping  = time.Second
+	compactInterval = 7 * 24 * time.Hour
+	// stopGrace is how long running delivery attempts may take when the program stops.
+	stopGrace = 3 * time.Second
+)
+
+// background runs work that no request waits for and counts its errors.
+type background struct {
+	log *slog.Logger
+	wg  sync.WaitGroup
+}
+
+func newBackground(log *slog.Logger, registry prometheus.Registerer) (*background, error) {
+	errors := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "coursebridge_background_errors_total", Help: "Warnings and errors that background work has logged.",
+	})
+	if err := registry.Register(errors); err != nil {
+		return nil, fmt.Errorf("register background metrics: %w", err)
+	}
+	return &background{log: slog.New(countingHandler{log.Handler(), errors})}, nil
+}
+
+// countingHandler counts the warnings and errors that are logged through it.
+type countingHandler struct {
+	slog.Handler
+	errors prometheus.Counter
+}
+
+func (h countingHandler) Handle(ctx context.Context, r slog.Record) error {
+	if r.Level >= slog.LevelWarn {
+		h.errors.Inc()
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+func (h countingHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return countingHandler{h.Handler.WithAttrs(attrs), h.errors}
+}
+
+func (h countingHandler) WithGroup(name string) slog.Handler {
+	return countingHandler{h.Handler.WithGroup(name), h.errors}
+}
+
+// every calls do at each interval until ctx ends.
+func (b *background) every(ctx context.Context, interval time.Duration, task string, do func(context.Context) error) {
+	b.wg.Go(func() { service.Periodic{Name: task, Every: interval, Log: b.log, Do: do}.Run(ctx) })
+}
+
+// start begins the background work and returns the function that ends it.
+func (a *App) start(ctx context.Context, p *parts) (stop func() error, err error) {
+	if !p.webhookOff {
+		a.store.OnDeliveries(p.dispatcher.Wake)
+		if err := p.dispatcher.Start(ctx); err != nil {
+			return nil, err
+		}
+	}
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	b := p.background
+	b.wg.Go(func() { a.watcher.Run(work) })
+	b.wg.Go(func() { a.learning.Run(work, b.log) })
+	b.wg.Go(func() { a.tokens.Run(work) })
+	b.wg.Go(func() { p.webhooks.Run(work) })
+	b.every(work, sessionSweep, "delete expired sessions", p.sessions.Sweep)
+	b.every(work, analyzeInterval, "analyze grown tables", a.store.Engine().AnalyzeGrownTables)
+	b.every(work, courseStamping, "stamp renamed courses", a.store.StampRenamedCourses)
+	if a.store.Engine().Name() == "sqlite" {
+		b.every(work, compactCheck, "compact the database", a.compactWeekly)
+	}
+	return func() error {
+		var err error
+		if !p.webhookOff {
+			grace, done := context.WithTimeout(context.Background(), stopGrace)
+			defer done()
+			err = p.dispatcher.Stop(grace)
+		}
+		cancel()
+		b.waitInTime()
+		p.sender.Close()
+		return err
+	}, nil
+}
+
+// waitInTime waits for the background work, which a database that hangs may hold up.
+func (b *background) waitInTime() {
+	done := make(chan struct{})
+	go func() {
+		b.wg.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(stopGrace):
+		b.log.Warn("background work did not end in time", "timeout_ms", stopGrace.Milliseconds())
+	}
+}

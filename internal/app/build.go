@@ -1,0 +1,199 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/coursebridge/coursebridge/internal/cabinet"
+	"github.com/coursebridge/coursebridge/internal/delivery"
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/platformapi"
+	"github.com/coursebridge/coursebridge/internal/publicapi"
+	"github.com/coursebridge/coursebridge/internal/server"
+	"github.com/coursebridge/coursebridge/internal/service"
+)
+
+// parts are what Serve starts and stops.
+type parts struct {
+	registry   *prometheus.Registry
+	server     *server.Server
+	background *background
+	dispatcher *delivery.Dispatcher
+	sender     *delivery.Sender
+	webhooks   *service.Webhooks
+	sessions   *service.Sessions
+	webhookOff bool
+	notes      []string // shown by /readyz?verbose
+}
+
+func (a *App) build(sc ServeConfig) (*parts, error) {
+	p := &parts{registry: prometheus.NewRegistry(), sessions: service.NewSessions(a.store), webhookOff: sc.Webhooks.Off}
+	p.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if err := a.registerMetrics(p.registry); err != nil {
+		return nil, err
+	}
+	var err error
+	if p.background, err = newBackground(a.log, p.registry); err != nil {
+		return nil, err
+	}
+	if err := a.buildDelivery(p, sc.Webhooks); err != nil {
+		return nil, err
+	}
+	proxies, err := prefixes("trusted-proxy", sc.TrustedProxies)
+	if err != nil {
+		return nil, err
+	}
+	allow, err := prefixes("metrics-allow", sc.Inspect.MetricsAllow)
+	if err != nil {
+		return nil, err
+	}
+	p.server, err = server.New(server.Options{
+		Listen: sc.Listen, Mounts: a.mounts(p, sc), Checks: a.checks(p, sc.Webhooks), Notes: func() []string { return p.notes },
+		Log: a.log, Registry: p.registry, TrustedProxies: proxies, HTTPS: a.https(),
+		MetricsAllow: allow, HideMetrics: sc.Inspect.MetricsListen != "",
+		ShutdownDelay: sc.Stop.Delay, DrainTimeout: sc.Stop.Drain,
+	})
+	return p, err
+}
+
+// https reports whether people reach the service over https.
+func (a *App) https() bool { return strings.HasPrefix(a.config.PublicURL, "https://") }
+
+// apiService is the use cases that the two APIs offer.
+type apiService struct {
+	*service.Learning
+	tokens    *service.Tokens
+	companies *service.Companies
+}
+
+func (s apiService) Authenticate(ctx context.Context, bearer string, from netip.Addr) (domain.Token, error) {
+	return s.tokens.Authenticate(ctx, bearer, from)
+}
+
+func (s apiService) AuthenticatePlatform(ctx context.Context, bearer string) (domain.PlatformToken, error) {
+	return s.tokens.AuthenticatePlatform(ctx, bearer)
+}
+
+func (s apiService) Companies(ctx context.Context, p domain.PageRequest) (domain.Page[domain.Company], error) {
+	return s.companies.List(ctx, p)
+}
+
+func (a *App) mounts(p *parts, sc ServeConfig) []server.Mount {
+	svc := apiService{Learning: a.learning, tokens: a.tokens, companies: a.companies}
+	var limiter publicapi.Limiter
+	if sc.RateLimit > 0 && sc.RateBurst > 0 {
+		limiter = server.NewLimiter(sc.RateLimit, sc.RateBurst)
+	}
+	reports := service.NewReports(a.store, service.ReportOptions{
+		Time: sc.ReportTimeout, PerCompany: sc.ReportLimit, Total: a.reportsAtOnce(sc.MemoryLimit),
+	})
+	public := publicapi.New(svc, reports, publicapi.Options{Limiter: limiter})
+	platform := platformapi.New(svc, platformapi.Options{})
+	pages := a.cabinet(p, reports, sc)
+	return []server.Mount{
+		{Prefix: "/api/v1", Handler: public, API: true},
+		{Prefix: "/platform/v1", Handler: platform, API: true},
+		{Prefix: "/cabinet", Handler: pages},
+		{Prefix: "/docs", Handler: pages.Docs()},
+		{Prefix: "/", Handler: http.RedirectHandler("/cabinet", http.StatusFound)},
+	}
+}
+
+// reportsAtOnce returns how many reports may run in all. One takes about 15 MiB
+// and, on PostgreSQL, a connection: half of the pool stays free for requests.
+func (a *App) reportsAtOnce(memoryLimit int64) int {
+	total := service.DefaultReportOptions.Total
+	if engine := a.store.Engine(); engine.Name() == "postgres" {
+		total = min(total, max(1, engine.Stats().Max/2))
+	}
+	if memoryLimit > 0 && memoryLimit < gibibyte {
+		total = min(total, 4)
+	}
+	return total
+}
+
+func (a *App) cabinet(p *parts, reports *service.Reports, sc ServeConfig) *cabinet.Cabinet {
+	return cabinet.New(cabinet.Options{
+		SignIn:   service.NewSignIn(a.store, a.box, service.SignInOptions{Now: a.store.Now}),
+		Sessions: p.sessions, Companies: a.companies, Administrators: a.administrators, Tokens: a.tokens,
+		Webhooks: p.webhooks, Audit: service.NewAudit(a.store), Reports: reports,
+		PublicURL: func() string { return a.address(p.server.Addr().String()) },
+		Secure:    a.https(), AllowHTTP: sc.Webhooks.AllowHTTP, Now: a.store.Now, Log: a.log,
+	})
+}
+
+func (a *App) checks(p *parts, wc WebhookConfig) []server.Check {
+	checks := []server.Check{
+		{Name: "database", Run: a.store.Engine().Ping},
+		{Name: "migrations", Run: a.store.Engine().Migrated},
+	}
+	if wc.MaxDueAge > 0 && !wc.Off {
+		checks = append(checks, server.Check{Name: "deliveries", Run: func(ctx context.Context) error {
+			age, err := p.dispatcher.OldestDue(ctx)
+			if err == nil && age > wc.MaxDueAge {
+				err = fmt.Errorf("the oldest due delivery has waited for %s", age.Round(time.Second))
+			}
+			return err
+		}})
+	}
+	return checks
+}
+
+func (a *App) buildDelivery(p *parts, wc WebhookConfig) error {
+	schedule, err := wc.schedule()
+	if err != nil {
+		return err
+	}
+	metrics, err := delivery.NewMetrics(p.registry)
+	if err != nil {
+		return fmt.Errorf("register delivery metrics: %w", err)
+	}
+	p.sender = a.newSender(wc)
+	p.webhooks = a.newWebhooks(p.sender, wc, p.background.log)
+	config := delivery.DispatcherConfig{
+		Queue: a.store, Bus: a.store.Engine(), Secrets: a.box, Sender: p.sender, Schedule: schedule, Metrics: metrics,
+		Log: p.background.log,
+	}
+	if a.store.Engine().Name() == "sqlite" {
+		config.Poll = time.Second // an operator's command is another process, which cannot wake this one
+	}
+	p.dispatcher = delivery.NewDispatcher(config)
+	return nil
+}
+
+func (a *App) newSender(wc WebhookConfig) *delivery.Sender {
+	config := delivery.Config{
+		Guard:     wc.guard(),
+		UserAgent: "coursebridge/" + a.config.Version, Timeout: wc.Timeout, Now: a.store.Now,
+	}
+	if wc.UseProxy {
+		config.Proxy = http.ProxyFromEnvironment
+	}
+	return delivery.NewSender(config)
+}
+
+func (a *App) newWebhooks(sender *delivery.Sender, wc WebhookConfig, log *slog.Logger) *service.Webhooks {
+	var targets service.Targets = delivery.NewProber(sender)
+	if wc.Off {
+		targets = silentTargets{targets}
+	}
+	return service.NewWebhooks(a.store, targets, a.box, service.WebhookOptions{Retention: wc.Retention, Log: log})
+}
+
+// silentTargets sends no test events.
+type silentTargets struct{ service.Targets }
+
+func (silentTargets) Probe(_ context.Context, e domain.Endpoint, _, _ string, _ domain.Event, id string) domain.Attempt {
+	return domain.Attempt{
+		CompanyID: e.CompanyID, DeliveryID: id, Number: 1, URL: e.URL, ErrorKind: "webhooks_off",
+		Error: "This server sends no webhooks (--no-webhooks, or a restored database).",
+	}
+}

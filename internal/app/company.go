@@ -1,0 +1,108 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// CompanyCreated is a new company with the sign-in link of its first administrator.
+type CompanyCreated struct {
+	CompanyID  int64  `json:"companyId"`
+	AdminEmail string `json:"adminEmail"`
+	SignInURL  string `json:"signInUrl"`
+}
+
+func (c CompanyCreated) String() string {
+	return fmt.Sprintf("Company %d was created. %s signs in once at:\n%s", c.CompanyID, c.AdminEmail, c.SignInURL)
+}
+
+// CreateCompany creates a company and its first administrator.
+func (a *App) CreateCompany(ctx context.Context, name, admin, zone string) (CompanyCreated, error) {
+	in := domain.NewCompany{Name: name, AdminEmail: admin, TimeZone: zone}
+	company, token, err := a.companies.Create(ctx, operator(), in)
+	if err != nil {
+		return CompanyCreated{}, err
+	}
+	link, err := a.signInURL(ctx, token)
+	return CompanyCreated{CompanyID: company.ID, AdminEmail: admin, SignInURL: link}, err
+}
+
+func (a *App) signInURL(ctx context.Context, token string) (string, error) {
+	base, err := a.publicURL(ctx)
+	return base + "/cabinet/enter/" + token, err
+}
+
+// CompanyList lists companies.
+type CompanyList struct {
+	Companies []CompanyLine `json:"companies"`
+}
+
+// CompanyLine describes one company.
+type CompanyLine struct {
+	ID        int64  `json:"id"`
+	Name      string `json:"name"`
+	TimeZone  string `json:"timeZone"`
+	Suspended bool   `json:"suspended"`
+	CreatedAt string `json:"createdAt"`
+}
+
+// Table implements Table.
+func (l CompanyList) Table() (header []string, rows [][]string) {
+	for _, c := range l.Companies {
+		rows = append(rows, c.row())
+	}
+	return companyHeader, rows
+}
+
+var companyHeader = []string{"ID", "NAME", "TIME ZONE", "STATE", "CREATED"}
+
+func (c CompanyLine) row() []string {
+	state := "active"
+	if c.Suspended {
+		state = "suspended"
+	}
+	return []string{strconv.FormatInt(c.ID, 10), c.Name, c.TimeZone, state, c.CreatedAt}
+}
+
+// Table implements Table.
+func (c CompanyLine) Table() (header []string, rows [][]string) {
+	return companyHeader, [][]string{c.row()}
+}
+
+// ListCompanies returns every company.
+func (a *App) ListCompanies(ctx context.Context) (CompanyList, error) {
+	out := CompanyList{Companies: []CompanyLine{}}
+	for page := 1; ; page++ {
+		found, err := a.companies.List(ctx, domain.PageRequest{Number: page, Limit: domain.MaxLimit})
+		if err != nil {
+			return out, err
+		}
+		for _, c := range found.Items {
+			out.Companies = append(out.Companies, companyLine(c))
+		}
+		if !found.More {
+			return out, nil
+		}
+	}
+}
+
+func companyLine(c domain.Company) CompanyLine {
+	return CompanyLine{
+		ID: c.ID, Name: c.Name, TimeZone: c.TimeZone, Suspended: c.Suspended(), CreatedAt: domain.FormatInstant(c.CreatedAt),
+	}
+}
+
+// SuspendCompany refuses a company's tokens until it is resumed.
+func (a *App) SuspendCompany(ctx context.Context, id int64) (CompanyLine, error) {
+	c, err := a.companies.Suspend(ctx, operator(), id)
+	return companyLine(c), err
+}
+
+// ResumeCompany accepts a suspended company's tokens again.
+func (a *App) ResumeCompany(ctx context.Context, id int64) (CompanyLine, error) {
+	c, err := a.companies.Resume(ctx, operator(), id)
+	return companyLine(c), err
+}

@@ -1,0 +1,168 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/delivery"
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// Config is what every command needs.
+type Config struct {
+	Database string
+	// Create lets Open create or migrate the database.
+	Create bool
+	// DatabaseWait is how long Open waits for a database that cannot be reached.
+	DatabaseWait time.Duration
+	// DatabaseConnections bounds the pool; 0 means the default.
+	DatabaseConnections int
+	SecretKey           string
+	PublicURL           string
+	Version             string
+	LogTo               io.Writer
+	LogLevel            string
+	LogFormat           string
+}
+
+// ServeConfig is what the server needs beyond the database.
+type ServeConfig struct {
+	Listen         string
+	Webhooks       WebhookConfig
+	RateLimit      float64
+	RateBurst      int
+	ReportLimit    int
+	ReportTimeout  time.Duration
+	TrustedProxies []string
+	Stop           StopConfig
+	Inspect        InspectConfig
+	// MemoryLimit is in bytes; 0 leaves the memory unlimited.
+	MemoryLimit int64
+	// Confirm accepts changes that delete data, such as a much shorter retention.
+	Confirm bool
+	// Ready is called once the port is open; it may be nil.
+	Ready func(Serving) error
+}
+
+// StopConfig says how the server stops.
+type StopConfig struct {
+	Delay time.Duration // serving goes on with /readyz red
+	Drain time.Duration // requests may finish; 0 means 10 s
+}
+
+// InspectConfig says who may look into the process.
+type InspectConfig struct {
+	MetricsListen string   // an address of its own for /metrics
+	MetricsAllow  []string // networks that may read /metrics on the main listener
+	DebugListen   string   // an address for pprof
+}
+
+// Serving tells where a server listens and where people reach it.
+type Serving struct {
+	Address string `json:"address"`
+	URL     string `json:"url"`
+}
+
+// WebhookConfig is how webhooks are sent.
+type WebhookConfig struct {
+	AllowPrivate bool
+	AllowHTTP    bool
+	RetryDelays  string
+	Timeout      time.Duration
+	UseProxy     bool
+	MaxDueAge    time.Duration
+	Retention    time.Duration
+	// Off sends nothing: for copies of a database.
+	Off bool
+}
+
+func (wc WebhookConfig) guard() delivery.Guard {
+	return delivery.Guard{AllowPrivate: wc.AllowPrivate, AllowHTTP: wc.AllowHTTP}
+}
+
+func (wc WebhookConfig) schedule() (delivery.Schedule, error) {
+	s, err := delivery.ParseSchedule(wc.RetryDelays)
+	if err != nil {
+		return nil, fmt.Errorf("read --webhook-retry-delays: %w", err)
+	}
+	return s, nil
+}
+
+// prefixes parses the networks of a flag.
+func prefixes(flag string, texts []string) ([]netip.Prefix, error) {
+	p, err := domain.ParsePrefixes(texts)
+	if err != nil {
+		return nil, fmt.Errorf("read --%s: %w", flag, err)
+	}
+	return p, nil
+}
+
+func (c Config) validate() error {
+	if c.PublicURL != "" {
+		if err := checkPublicURL(c.PublicURL); err != nil {
+			return err
+		}
+	}
+	return errors.Join(
+		checkConnections(c.DatabaseConnections),
+		between("database-wait", c.DatabaseWait, 0, 24*time.Hour),
+	)
+}
+
+// checkConnections refuses a pool in which a report and a request could block
+// each other. 0 means the default.
+func checkConnections(n int) error {
+	if n == 0 {
+		return nil
+	}
+	return between("database-connections", n, 4, 10_000)
+}
+
+func checkPublicURL(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil ||
+		u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("the public address (--public-url) must be a scheme and a host, such as https://learning.example.com, not %q", text)
+	}
+	return nil
+}
+
+// validate refuses values that would delete data or stop the service.
+func (sc ServeConfig) validate() error {
+	_, scheduleErr := sc.Webhooks.schedule()
+	_, proxyErr := prefixes("trusted-proxy", sc.TrustedProxies)
+	_, metricsErr := prefixes("metrics-allow", sc.Inspect.MetricsAllow)
+	return errors.Join(
+		scheduleErr, proxyErr, metricsErr,
+		atLeast("retention", sc.Webhooks.Retention, time.Hour),
+		between("webhook-timeout", sc.Webhooks.Timeout, 10*time.Millisecond, 10*time.Minute),
+		atLeast("webhook-max-due-age", sc.Webhooks.MaxDueAge, 0),
+		between("rate-limit", sc.RateLimit, 0, 1e6),
+		between("rate-burst", sc.RateBurst, 0, 1_000_000),
+		between("report-limit", sc.ReportLimit, 0, 10_000),
+		between("report-timeout", sc.ReportTimeout, time.Second, 24*time.Hour),
+		between("shutdown-delay", sc.Stop.Delay, 0, 10*time.Minute),
+		between("drain-timeout", sc.Stop.Drain, 0, 10*time.Minute),
+		checkMemoryLimit(sc.MemoryLimit),
+	)
+}
+
+// atLeast returns an error that names the smallest value of a flag.
+func atLeast(flag string, value, low time.Duration) error {
+	if value >= low {
+		return nil
+	}
+	return fmt.Errorf("--%s must be at least %v, not %v", flag, low, value)
+}
+
+// between returns an error that names the allowed range of a flag. NaN is in no range.
+func between[T int | int64 | float64 | time.Duration](flag string, value, low, high T) error {
+	if value >= low && value <= high {
+		return nil
+	}
+	return fmt.Errorf("--%s must be between %v and %v, not %v", flag, low, high, value)
+}
