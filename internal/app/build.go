@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -122,7 +123,7 @@ func (a *App) reportsAtOnce(memoryLimit int64) int {
 
 func (a *App) cabinet(p *parts, reports *service.Reports, sc ServeConfig) *cabinet.Cabinet {
 	return cabinet.New(cabinet.Options{
-		SignIn:   service.NewSignIn(a.store, a.box, service.SignInOptions{Now: a.store.Now}),
+		SignIn:   service.NewSignIn(a.store, a.box, service.SignInOptions{Now: a.store.Now, MemoryLimit: debug.SetMemoryLimit(-1)}),
 		Sessions: p.sessions, Companies: a.companies, Administrators: a.administrators, Tokens: a.tokens,
 		Webhooks: p.webhooks, Audit: service.NewAudit(a.store), Reports: reports,
 		PublicURL: func() string { return a.address(p.server.Addr().String()) },

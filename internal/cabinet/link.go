@@ -85,7 +85,7 @@ func useLink(p *page) error {
 	if err != nil {
 		return err
 	}
-	if err := p.startSession(who.ID); err != nil {
+	if err := p.startSession(who); err != nil {
 		return err
 	}
 	if p.identity, err = p.SignIn.Identify(ctx, who.ID, link.CompanyID); err != nil {

@@ -17,7 +17,7 @@ import (
 // Keys of the session's data. Nothing personal is kept in it.
 const (
 	keyCompany = "company"
-	keyPending = "pending" // whose password was right and whose code is awaited
+	keyBegun   = "begun" // a sign-in whose password was right and whose code is awaited
 	keyNext    = "next"
 	keyFlash   = "flash"
 	keyProblem = "problem"
@@ -31,10 +31,14 @@ type page struct {
 	identity service.Identity
 }
 
-// origin returns the address and the id of the request.
+// origin returns where the request came from.
 func (p *page) origin() service.Origin {
 	info := httpapi.InfoFrom(p.r.Context())
-	return service.Origin{Address: info.Address, RequestID: info.RequestID}
+	from := service.Origin{Address: info.Address, RequestID: info.RequestID}
+	if cookie, err := p.r.Cookie(p.deviceCookie()); err == nil {
+		from.Device = cookie.Value
+	}
+	return from
 }
 
 // caller returns the signed-in person together with their current company.

@@ -47,7 +47,7 @@ func secondFactorStep(p *page) error {
 		}
 		return p.renderOK(view.SecondFactorSetupPage(p.shell(), setupView(key)))
 	}
-	codes, err := p.SignIn.ConfirmSecondFactor(ctx, p.actor(), p.field("code"))
+	codes, err := p.SignIn.ConfirmSecondFactor(ctx, p.actor(), p.field("code"), p.sessionToken())
 	if errs, ok := formErrors(err); ok {
 		key, pendingErr := p.SignIn.PendingSecondFactor(ctx, p.actor())
 		if pendingErr != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/service"
 )
 
 // pathFirstPassword is where a person without a password chooses one.
@@ -46,35 +47,49 @@ func signIn(p *page) error {
 	if err != nil {
 		return err
 	}
-	if in.NeedsCode {
+	if in.NeedsCode() {
 		if err := p.session.RenewToken(ctx); err != nil {
 			return err
 		}
-		p.session.Put(ctx, keyPending, in.Administrator.ID)
+		p.session.Put(ctx, keyBegun, in.Begun)
 		p.session.Put(ctx, keyNext, next)
 		return p.redirect(view.PathSignInCode)
 	}
-	if err := p.startSession(in.Administrator.ID); err != nil {
+	if err := p.startSession(in.Administrator); err != nil {
 		return err
 	}
 	return p.redirect(next)
 }
 
-// startSession signs the administrator in, under a new session token.
-func (p *page) startSession(administrator int64) error {
+// startSession signs the administrator in, under a new session token, and makes the
+// device known.
+func (p *page) startSession(who domain.Administrator) error {
 	if err := p.session.RenewToken(p.r.Context()); err != nil {
 		return err
 	}
-	p.session.Remove(p.r.Context(), keyPending)
+	p.session.Remove(p.r.Context(), keyBegun)
 	p.session.Put(p.r.Context(), keyCompany, int64(0))
-	p.Sessions.Bind(p.r.Context(), administrator)
+	p.Sessions.Bind(p.r.Context(), who.ID)
+	http.SetCookie(p.w, &http.Cookie{
+		Name: p.deviceCookie(), Value: p.SignIn.DeviceToken(who.Email), Path: "/", MaxAge: int(service.DeviceLifetime.Seconds()),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: p.session.Cookie.Secure,
+	})
 	return nil
+}
+
+// deviceCookie returns the name of the cookie that tells a device which has signed in
+// before from a stranger's.
+func (p *page) deviceCookie() string {
+	if p.Secure {
+		return "__Host-cb_device"
+	}
+	return "cb_device"
 }
 
 // signInProblem returns the message of a refused sign-in.
 func signInProblem(err error) (string, bool) {
 	e, ok := asError(err)
-	if !ok || e.Code != domain.CodeUnauthorized && e.Code != domain.CodeRateLimited {
+	if !ok || e.Code != domain.CodeUnauthorized && e.Code != domain.CodeRateLimited && !errors.Is(err, domain.ErrSignInBusy) {
 		return "", false
 	}
 	return e.Message, true
@@ -93,7 +108,7 @@ func retryAt(err error) *time.Time {
 const kindRecovery = "recovery"
 
 func codeForm(p *page) error {
-	if p.session.GetInt64(p.r.Context(), keyPending) == 0 {
+	if p.session.GetString(p.r.Context(), keyBegun) == "" {
 		return p.redirect(view.PathSignIn)
 	}
 	return p.renderOK(view.SecondFactorPage(p.bare(), view.SecondFactor{Recovery: p.query("kind") == kindRecovery}))
@@ -101,11 +116,17 @@ func codeForm(p *page) error {
 
 func enterCode(p *page) error {
 	ctx := p.r.Context()
-	administrator := p.session.GetInt64(ctx, keyPending)
-	if administrator == 0 {
+	begun := p.session.GetString(ctx, keyBegun)
+	if begun == "" {
 		return p.redirect(view.PathSignIn)
 	}
-	_, err := p.SignIn.Code(ctx, administrator, p.field("code"), p.origin())
+	who, err := p.SignIn.Code(ctx, begun, p.field("code"), p.origin())
+	if errors.Is(err, domain.ErrSignInExpired) {
+		p.session.Remove(ctx, keyBegun)
+		return p.renderInvalid(view.SignInPage(p.bare(), view.SignIn{
+			Next: localPath(p.session.GetString(ctx, keyNext)), Problem: domain.ErrSignInExpired.Message,
+		}))
+	}
 	if problem, ok := signInProblem(err); ok {
 		return p.renderInvalid(view.SecondFactorPage(p.bare(), view.SecondFactor{
 			Problem: problem, RetryAt: retryAt(err), Recovery: p.field("kind") == kindRecovery,
@@ -115,7 +136,7 @@ func enterCode(p *page) error {
 		return err
 	}
 	next := localPath(p.session.PopString(ctx, keyNext))
-	if err := p.startSession(administrator); err != nil {
+	if err := p.startSession(who); err != nil {
 		return err
 	}
 	return p.redirect(next)

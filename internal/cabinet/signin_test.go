@@ -148,12 +148,12 @@ func TestCookies(t *testing.T) {
 				if !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Domain != "" {
 					t.Errorf("loose cookie: %s", cookie)
 				}
-				if cookie.Secure != (name == "https") || strings.HasSuffix(cookie.Name, "session") && strings.HasPrefix(cookie.Name, "__Host-") != cookie.Secure {
+				if cookie.Secure != (name == "https") || !strings.HasSuffix(cookie.Name, "theme") && strings.HasPrefix(cookie.Name, "__Host-") != cookie.Secure {
 					t.Errorf("over %s: %s", name, cookie)
 				}
 			}
-			if got := len((&http.Response{Header: r.header}).Cookies()); got != 1 {
-				t.Errorf("%d cookies at sign-in", got)
+			if got := len((&http.Response{Header: r.header}).Cookies()); got != 2 {
+				t.Errorf("%d cookies at sign-in, want the session's and the device's", got)
 			}
 		})
 	}

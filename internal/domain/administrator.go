@@ -159,9 +159,34 @@ type SignInProof struct {
 	Step            int64  // the time step of the code; 0: none
 	RecoveryHash    string // of the recovery code that is used up
 	Forgive         []Throttle
-	Complete        bool // nothing is left to prove
+	Complete        bool   // nothing is left to prove
+	KnownAddress    string // the key of the address to remember; empty for none
 	Actor           Actor
 	Detail          string
+}
+
+// SignInFailure is a failed attempt to be noted.
+type SignInFailure struct {
+	AdministratorID int64 // 0 for an address that nobody has
+	Tried           []Throttle
+	Actor           Actor
+	Action          string // what the audit log calls it
+}
+
+// The names of failed attempts in the audit log: a wrong code after a right password
+// is not the same as a wrong password.
+const (
+	ActionSignInFailed       = "sign_in.failed"
+	ActionSecondFactorFailed = "second_factor.failed"
+)
+
+// TOTPConfirmation turns the second factor on.
+type TOTPConfirmation struct {
+	Secret         []byte // as it was sealed when the code was shown
+	Step           int64  // the time step of the code that proved it
+	RecoveryHashes []string
+	KeepSession    []byte // hash of the session that goes on; all others end
+	Actor          Actor
 }
 
 // NewPassword sets or replaces a password.
@@ -176,6 +201,8 @@ type NewPassword struct {
 // Errors about administrators.
 var (
 	ErrWrongCredentials      = Errorf(CodeUnauthorized, "The e-mail address or the password is wrong.")
+	ErrSignInBusy            = Errorf(CodeUnavailable, "Too many people are signing in right now. Try again in a moment.")
+	ErrSignInExpired         = Errorf(CodeUnauthorized, "This took too long, or the password has changed meanwhile. Sign in again.")
 	ErrWrongPassword         = Errorf(CodeUnauthorized, "The password is wrong.")
 	ErrWrongCode             = Errorf(CodeUnauthorized, "The code is wrong, too old or was used before. Enter the one that the app shows now, or a recovery code.")
 	ErrLinkNotFound          = Errorf(CodeNotFound, "This link was used before, has expired or was withdrawn. Ask for a new one.")

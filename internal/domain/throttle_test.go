@@ -3,6 +3,7 @@ package domain_test
 import (
 	"errors"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,12 +29,17 @@ func TestThrottleKeys(t *testing.T) {
 	if a, b := domain.AccountThrottle("Anna@X.test"), domain.AccountThrottle("anna@x.TEST"); a != b || strings.Contains(a.Key, "anna") {
 		t.Errorf("account keys %q and %q: want one, and not the address", a.Key, b.Key)
 	}
-	for addr, want := range map[string]string{
-		"203.0.113.9": "address:203.0.113.9", "::ffff:203.0.113.9": "address:203.0.113.9",
-		"2001:db8:1:2:3:4:5:6": "address:2001:db8:1:2::/64", "fe80::1%eth0": "address:fe80::/64",
+	for addr, want := range map[string][]string{
+		"203.0.113.9": {"address:203.0.113.9"}, "::ffff:203.0.113.9": {"address:203.0.113.9"},
+		"2001:db8:1:2:3:4:5:6": {"address:2001:db8:1:2::/64", "address:2001:db8:1::/56", "address:2001:db8:1::/48"},
+		"fe80::1%eth0":         {"address:fe80::/64", "address:fe80::/56", "address:fe80::/48"},
 	} {
-		if got := domain.AddressThrottle(netip.MustParseAddr(addr)).Key; got != want {
-			t.Errorf("key of %s is %q, want %q", addr, got, want)
+		var keys []string
+		for _, throttle := range domain.AddressThrottles(netip.MustParseAddr(addr)) {
+			keys = append(keys, throttle.Key)
+		}
+		if !slices.Equal(keys, want) {
+			t.Errorf("keys of %s are %q, want %q", addr, keys, want)
 		}
 	}
 }

@@ -48,20 +48,21 @@ func (s *SignIn) replacePassword(ctx context.Context, by domain.Actor, old, pass
 // confirm checks the password of the signed-in person once more. Codes:
 // unauthorized, rate_limited.
 func (s *SignIn) confirm(ctx context.Context, by domain.Actor, password string) (domain.Credentials, error) {
-	who, secrets, err := s.store.Administrator(ctx, by.ID)
+	_, secrets, err := s.store.Administrator(ctx, by.ID)
 	if err != nil {
 		return domain.Credentials{}, err
 	}
-	tried := []domain.Throttle{domain.AccountThrottle(who.Email)}
+	tried := []domain.Throttle{domain.ConfirmThrottle(by.ID)}
 	if err := s.store.CountAttempt(ctx, tried); err != nil {
 		return domain.Credentials{}, err
 	}
-	ok, _, err := s.hasher.verify(ctx, secrets.PasswordHash, limitPassword(password))
+	ok, _, err := s.hasher.verify(ctx, secrets.PasswordHash, limitPassword(password), true)
 	if err != nil {
 		return domain.Credentials{}, err
 	}
 	if !ok {
-		if err := s.store.FailSignIn(ctx, by.ID, tried, by); err != nil {
+		failure := domain.SignInFailure{AdministratorID: by.ID, Tried: tried, Actor: by, Action: domain.ActionSignInFailed}
+		if err := s.store.FailSignIn(ctx, failure); err != nil {
 			return domain.Credentials{}, err
 		}
 		return domain.Credentials{}, domain.ErrWrongPassword
@@ -120,8 +121,9 @@ func (s *SignIn) pending(ctx context.Context, by domain.Actor) (secret, sealed [
 }
 
 // ConfirmSecondFactor turns the second factor on and returns the recovery codes,
-// which cannot be read again later. Codes: unauthorized, invalid_request.
-func (s *SignIn) ConfirmSecondFactor(ctx context.Context, by domain.Actor, code string) ([]string, error) {
+// which cannot be read again later. All sessions of the person end but the one with
+// this token. Codes: unauthorized, invalid_request.
+func (s *SignIn) ConfirmSecondFactor(ctx context.Context, by domain.Actor, code, sessionToken string) ([]string, error) {
 	secret, sealed, err := s.pending(ctx, by)
 	if err != nil {
 		return nil, err
@@ -131,7 +133,10 @@ func (s *SignIn) ConfirmSecondFactor(ctx context.Context, by domain.Actor, code 
 		return nil, domain.ErrWrongCode
 	}
 	codes, hashes := domain.GenerateRecoveryCodes()
-	if err := s.store.ConfirmTOTP(ctx, by, sealed, step, hashes); err != nil {
+	confirmation := domain.TOTPConfirmation{
+		Secret: sealed, Step: step, RecoveryHashes: hashes, KeepSession: SessionKey(sessionToken), Actor: by,
+	}
+	if err := s.store.ConfirmTOTP(ctx, confirmation); err != nil {
 		return nil, err
 	}
 	return codes, nil

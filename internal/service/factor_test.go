@@ -22,7 +22,7 @@ func TestSecondFactor(t *testing.T) {
 		clock := func() time.Time { return time.Unix(now.Load(), 0) }
 		signIn := service.NewSignIn(f.store, xorBox(0x5a), service.SignInOptions{Cost: cheap, Now: clock, Issuer: "Acme"})
 
-		_, err := signIn.ConfirmSecondFactor(ctx, by, "123456")
+		_, err := signIn.ConfirmSecondFactor(ctx, by, "123456", "")
 		wantErr(f.t, "confirm what was not begun", err, domain.ErrSecondFactorOff)
 		_, err = signIn.BeginSecondFactor(ctx, by, "wrong")
 		wantErr(f.t, "begin without the password", err, domain.ErrWrongPassword)
@@ -34,17 +34,17 @@ func TestSecondFactor(t *testing.T) {
 		}
 		_, secrets, err := f.store.Administrator(ctx, by.ID)
 		must(f.t, "read", err)
-		secret, err := xorBox(0x5a).Open("", secrets.TOTPSecret)
+		secret, err := xorBox(0x5a).Open(totpLabel, secrets.TOTPSecret)
 		must(f.t, "open", err)
 		code := func() string { return domain.TOTPCode(secret, domain.TOTPStep(clock())) }
 
 		got, err := signIn.Password(ctx, "anna@x.test", goodPassword, here)
-		if err != nil || got.NeedsCode {
+		if err != nil || got.NeedsCode() {
 			f.t.Errorf("an unconfirmed factor counts: %+v, %v", got, err)
 		}
-		_, err = signIn.ConfirmSecondFactor(ctx, by, "000000x")
+		_, err = signIn.ConfirmSecondFactor(ctx, by, "000000x", "")
 		wantErr(f.t, "confirm wrongly", err, domain.ErrWrongCode)
-		recovery, err := signIn.ConfirmSecondFactor(ctx, by, code())
+		recovery, err := signIn.ConfirmSecondFactor(ctx, by, code(), "")
 		if err != nil || len(recovery) != domain.RecoveryCodeCount {
 			f.t.Fatalf("confirm: %d codes, %v", len(recovery), err)
 		}
@@ -52,37 +52,37 @@ func TestSecondFactor(t *testing.T) {
 		wantErr(f.t, "begin again", err, domain.ErrSecondFactorOn)
 
 		got, err = signIn.Password(ctx, "anna@x.test", goodPassword, here)
-		if err != nil || !got.NeedsCode {
+		if err != nil || !got.NeedsCode() {
 			f.t.Fatalf("password: %+v, %v", got, err)
 		}
-		_, err = signIn.Code(ctx, by.ID, code(), here)
+		_, err = signIn.Code(ctx, got.Begun, code(), here)
 		wantErr(f.t, "the code that confirmed", err, domain.ErrWrongCode)
 		now.Add(30)
-		who, err := signIn.Code(ctx, by.ID, code(), here)
+		who, err := signIn.Code(ctx, got.Begun, code(), here)
 		if err != nil || !who.HasSecondFactor || who.RecoveryLeft != 10 {
 			f.t.Errorf("code: %+v, %v", who, err)
 		}
-		_, err = signIn.Code(ctx, by.ID, code(), here)
+		_, err = signIn.Code(ctx, got.Begun, code(), here)
 		wantErr(f.t, "the code again", err, domain.ErrWrongCode)
-		who, err = signIn.Code(ctx, by.ID, " "+strings.ToUpper(recovery[3]), here)
+		who, err = signIn.Code(ctx, got.Begun, " "+strings.ToUpper(recovery[3]), here)
 		if err != nil || who.RecoveryLeft != 9 {
 			f.t.Errorf("recovery code: %+v, %v", who, err)
 		}
-		_, err = signIn.Code(ctx, by.ID, recovery[3], here)
+		_, err = signIn.Code(ctx, got.Begun, recovery[3], here)
 		wantErr(f.t, "the recovery code again", err, domain.ErrWrongCode)
 
 		fresh, err := signIn.NewRecoveryCodes(ctx, by, goodPassword)
 		must(f.t, "new recovery codes", err)
-		_, err = signIn.Code(ctx, by.ID, recovery[4], here)
+		_, err = signIn.Code(ctx, got.Begun, recovery[4], here)
 		wantErr(f.t, "an old recovery code", err, domain.ErrWrongCode)
-		_, err = signIn.Code(ctx, by.ID, fresh[0], here)
+		_, err = signIn.Code(ctx, got.Begun, fresh[0], here)
 		must(f.t, "a new one", err)
 
 		wantErr(f.t, "remove without the password", signIn.RemoveSecondFactor(ctx, by, "wrong"), domain.ErrWrongPassword)
 		must(f.t, "remove", signIn.RemoveSecondFactor(ctx, by, goodPassword))
 		wantErr(f.t, "remove again", signIn.RemoveSecondFactor(ctx, by, goodPassword), domain.ErrSecondFactorOff)
 		got, err = signIn.Password(ctx, "anna@x.test", goodPassword, here)
-		if err != nil || got.NeedsCode {
+		if err != nil || got.NeedsCode() {
 			f.t.Errorf("after removal: %+v, %v", got, err)
 		}
 		for _, action := range []string{"second_factor.added by person", "recovery_codes.replaced by person", "second_factor.removed by person"} {
@@ -101,9 +101,10 @@ func TestCodeRace(t *testing.T) {
 		_, id := f.settled("anna@x.test")
 		secret, recovery := f.factor(id)
 		code := domain.TOTPCode(secret, domain.TOTPStep(time.Now())+1)
+		begun := f.begin("anna@x.test")
 		for name, code := range map[string]string{"code": code, "recovery code": recovery[0]} {
 			errs := together(4, func(int) error {
-				_, err := f.signIn.Code(ctx, id.Administrator.ID, code, service.Origin{})
+				_, err := f.signIn.Code(ctx, begun, code, service.Origin{})
 				return err
 			})
 			if n := succeeded(errs); n != 1 {
@@ -111,6 +112,17 @@ func TestCodeRace(t *testing.T) {
 			}
 		}
 	})
+}
+
+// begin signs in with the good password as far as the second factor.
+func (f fixture) begin(email string) string {
+	f.t.Helper()
+	got, err := f.signIn.Password(f.t.Context(), email, goodPassword, here)
+	must(f.t, "begin a sign-in", err)
+	if !got.NeedsCode() {
+		f.t.Fatalf("%s signed in without a second factor", email)
+	}
+	return got.Begun
 }
 
 // factor turns the second factor on.
@@ -121,9 +133,9 @@ func (f fixture) factor(id service.Identity) (secret []byte, recovery []string) 
 	must(f.t, "begin", err)
 	_, secrets, err := f.store.Administrator(f.t.Context(), by.ID)
 	must(f.t, "read", err)
-	secret, err = xorBox(0x5a).Open("", secrets.TOTPSecret)
+	secret, err = xorBox(0x5a).Open(totpLabel, secrets.TOTPSecret)
 	must(f.t, "open", err)
-	recovery, err = f.signIn.ConfirmSecondFactor(f.t.Context(), by, domain.TOTPCode(secret, domain.TOTPStep(time.Now())))
+	recovery, err = f.signIn.ConfirmSecondFactor(f.t.Context(), by, domain.TOTPCode(secret, domain.TOTPStep(time.Now())), "")
 	must(f.t, "confirm", err)
 	return secret, recovery
 }
@@ -136,12 +148,10 @@ func TestCodeIsThrottled(t *testing.T) {
 		f.factor(id)
 		for range 5 {
 			// The right password in between does not clear the count.
-			_, err := f.signIn.Password(ctx, "anna@x.test", goodPassword, service.Origin{})
-			must(f.t, "password", err)
-			_, err = f.signIn.Code(ctx, id.Administrator.ID, "00000a", service.Origin{})
+			_, err := f.signIn.Code(ctx, f.begin("anna@x.test"), "00000a", service.Origin{})
 			wantErr(f.t, "wrong code", err, domain.ErrWrongCode)
 		}
-		_, err := f.signIn.Code(ctx, id.Administrator.ID, "00000a", service.Origin{})
+		_, err := f.signIn.Code(ctx, f.begin("anna@x.test"), "00000a", service.Origin{})
 		wantCode(f.t, "sixth code", err, domain.CodeRateLimited)
 	})
 }

@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -63,18 +64,29 @@ func newFixture(t *testing.T, s *store.Store) fixture {
 	return f
 }
 
-// xorBox stands in for secret.Box: what it seals differs from what it was given.
+// xorBox stands in for secret.Box: what it seals differs from what it was given and
+// opens under the same label only.
 type xorBox byte
 
-func (x xorBox) Seal(_ string, plain []byte) []byte {
-	out := make([]byte, len(plain))
-	for i := range plain {
-		out[i] = plain[i] ^ byte(x)
+// totpLabel is the label of second-factor secrets.
+const totpLabel = "second factor"
+
+func (x xorBox) Seal(label string, plain []byte) []byte {
+	out := []byte(label + "\x00" + string(plain))
+	for i := range out {
+		out[i] ^= byte(x)
 	}
 	return out
 }
 
-func (x xorBox) Open(label string, sealed []byte) ([]byte, error) { return x.Seal(label, sealed), nil }
+func (x xorBox) Open(label string, sealed []byte) ([]byte, error) {
+	plain := x.Seal("", sealed)[1:]
+	out, ok := bytes.CutPrefix(plain, []byte(label+"\x00"))
+	if !ok {
+		return nil, errors.New("sealed under another label")
+	}
+	return out, nil
+}
 
 // company makes a company whose administrator has not entered yet.
 func (f fixture) company(email string) (domain.Company, string) {

@@ -3,9 +3,16 @@ package service
 import (
 	"context"
 	"errors"
+	"runtime"
+	"runtime/metrics"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
@@ -14,7 +21,7 @@ var cheapCost = PasswordCost{Memory: 64, Passes: 1, Threads: 1}
 
 func TestHasher(t *testing.T) {
 	t.Parallel()
-	h := newHasher(cheapCost)
+	h := newHasher(cheapCost, 0)
 	stored, err := h.hash(t.Context(), "caf\u00e9 at the corner")
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +31,7 @@ func TestHasher(t *testing.T) {
 		t.Errorf("two hashes of one password are the same, %v", err)
 	}
 	for password, want := range map[string]bool{"caf\u00e9 at the corner": true, "cafe\u0301 at the corner": true, "cafe at the corner": false, "": false} {
-		if ok, stale, err := h.verify(t.Context(), stored, password); ok != want || stale || err != nil {
+		if ok, stale, err := h.verify(t.Context(), stored, password, false); ok != want || stale || err != nil {
 			t.Errorf("%q: %v, %v, %v", password, ok, stale, err)
 		}
 	}
@@ -32,7 +39,7 @@ func TestHasher(t *testing.T) {
 		"x", strings.Replace(stored, "argon2id", "argon2i", 1), strings.Replace(stored, "v=19", "v=16", 1), strings.Replace(stored, "m=64", "m=9999999", 1),
 		strings.Replace(stored, "t=1", "t=0", 1), strings.Replace(stored, "p=1", "p=x", 1), stored[:len(stored)-4], stored + "$",
 	} {
-		if _, _, err := h.verify(t.Context(), bad, "x"); !errors.Is(err, errPHC) {
+		if _, _, err := h.verify(t.Context(), bad, "x", false); !errors.Is(err, errPHC) {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -42,35 +49,132 @@ func TestHasher(t *testing.T) {
 // waits like any other.
 func TestMissingHashCostsTheSame(t *testing.T) {
 	t.Parallel()
-	h := newHasher(cheapCost)
-	if ok, _, err := h.verify(t.Context(), "", ""); ok || err != nil {
+	h := newHasher(cheapCost, 0)
+	if ok, _, err := h.verify(t.Context(), "", "", false); ok || err != nil {
 		t.Errorf("without a hash: %v, %v", ok, err)
 	}
-	for range maxHashes {
-		h.slots <- struct{}{}
-	}
+	takeAllSlots(t, h)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := h.verify(ctx, "", "x"); !errors.Is(err, context.Canceled) {
+	if _, _, err := h.verify(ctx, "", "x", false); !errors.Is(err, context.Canceled) {
 		t.Errorf("without a hash nothing was computed: %v", err)
 	}
 }
 
-func TestHasherIsBusy(t *testing.T) {
+func takeAllSlots(t *testing.T, h *hasher) {
+	t.Helper()
+	for range maxHashes {
+		if err := h.queue.acquire(t.Context(), false); err != nil {
+			t.Fatalf("take a free slot: %v", err)
+		}
+	}
+}
+
+// TestHashQueueShedsEarly floods the queue with strangers: those beyond the short
+// queue are refused at once, the rest after maxHashWait, and someone known goes
+// before all of them.
+func TestHashQueueShedsEarly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHasher(cheapCost)
-		for range maxHashes {
-			h.slots <- struct{}{}
+		h := newHasher(cheapCost, 0)
+		takeAllSlots(t, h)
+		const strangers = 150
+		began := time.Now()
+		var order sync.Mutex
+		var served []string
+		refused := map[time.Duration]int{}
+		var all sync.WaitGroup
+		try := func(name string, known bool) {
+			err := h.queue.acquire(t.Context(), known)
+			order.Lock()
+			defer order.Unlock()
+			if err == nil {
+				served = append(served, name)
+				return
+			}
+			if !errors.Is(err, domain.ErrSignInBusy) {
+				t.Errorf("a refused sign-in: %v, want %v", err, domain.ErrSignInBusy)
+			}
+			refused[time.Since(began)]++
 		}
-		if _, err := h.hash(t.Context(), "x"); domain.CodeOf(err) != domain.CodeUnavailable {
-			t.Errorf("with every place taken: %v", err)
+		for range strangers {
+			all.Go(func() { try("stranger", false) })
 		}
+		synctest.Wait()
+		all.Go(func() { try("known", true) })
+		synctest.Wait()
+		h.queue.release()
+		synctest.Wait()
+		h.queue.release()
+		all.Wait()
+		if diff := cmp.Diff([]string{"known", "stranger"}, served); diff != "" {
+			t.Errorf("order of service (-want +got):\n%s", diff)
+		}
+		want := map[time.Duration]int{0: strangers - maxHashesWaiting, maxHashWait: maxHashesWaiting - 1}
+		if diff := cmp.Diff(want, refused); diff != "" {
+			t.Errorf("refusals by the time waited (-want +got):\n%s", diff)
+		}
+		h.queue.release()
+		h.queue.release()
+		takeAllSlots(t, h)
 	})
 }
 
+// TestHashMemoryIsBounded runs 150 sign-ins at once at the real cost. It does not
+// run in parallel with other tests, because it looks at the whole heap.
+func TestHashMemoryIsBounded(t *testing.T) {
+	for _, limit := range []struct {
+		name  string
+		bytes int64
+		slots uint64
+	}{{"unlimited", 0, 2}, {"256 MiB", 256 << 20, 1}} {
+		t.Run(limit.name, func(t *testing.T) {
+			h := newHasher(PasswordCost{}, limit.bytes)
+			runtime.GC()
+			before := heapBytes()
+			var peak atomic.Uint64
+			done, watched := make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(watched)
+				for {
+					select {
+					case <-done:
+						return
+					default:
+						peak.Store(max(peak.Load(), heapBytes()))
+						runtime.Gosched()
+					}
+				}
+			}()
+			var all sync.WaitGroup
+			for range 150 {
+				all.Go(func() {
+					if _, _, err := h.verify(t.Context(), "", "a wrong password", false); err != nil && !errors.Is(err, domain.ErrSignInBusy) {
+						t.Errorf("verify: %v", err)
+					}
+				})
+			}
+			all.Wait()
+			close(done)
+			<-watched
+			const slack = 16 << 20
+			bound := limit.slots*uint64(DefaultPasswordCost.Memory)<<10 + slack
+			if grown := peak.Load() - before; grown > bound {
+				t.Errorf("150 sign-ins at once took %d MiB, want at most %d", grown>>20, bound>>20)
+			}
+		})
+	}
+}
+
+// heapBytes returns what live and not yet collected objects take.
+func heapBytes() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
 func BenchmarkPasswordHash(b *testing.B) {
-	h := newHasher(PasswordCost{})
+	h := newHasher(PasswordCost{}, 0)
 	for b.Loop() {
 		if _, err := h.hash(b.Context(), "violet tram engine"); err != nil {
 			b.Fatal(err)

@@ -1,10 +1,14 @@
 package service
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -16,7 +20,9 @@ type SignInStore interface {
 	AdministratorByEmail(ctx context.Context, email string) (domain.Administrator, domain.Credentials, error)
 	AdministratorCompanies(ctx context.Context, id int64) (domain.Administrator, []domain.Company, error)
 	CountAttempt(ctx context.Context, throttles []domain.Throttle) error
-	FailSignIn(ctx context.Context, administrator int64, tried []domain.Throttle, from domain.Actor) error
+	UncountAttempt(ctx context.Context, throttles []domain.Throttle) error
+	KnowsAddress(ctx context.Context, key string) (bool, error)
+	FailSignIn(ctx context.Context, failure domain.SignInFailure) error
 	PassSignIn(ctx context.Context, proof domain.SignInProof) (domain.Administrator, error)
 
 	SignInLink(ctx context.Context, hash [32]byte) (domain.SignInLink, error)
@@ -25,7 +31,7 @@ type SignInStore interface {
 
 	SetPassword(ctx context.Context, in domain.NewPassword) error
 	SetTOTPSecret(ctx context.Context, administrator int64, sealed []byte) error
-	ConfirmTOTP(ctx context.Context, by domain.Actor, sealed []byte, step int64, recovery []string) error
+	ConfirmTOTP(ctx context.Context, in domain.TOTPConfirmation) error
 	DropTOTP(ctx context.Context, by domain.Actor) error
 	SetRecoveryCodes(ctx context.Context, by domain.Actor, hashes []string) error
 	SetProfile(ctx context.Context, id int64, p domain.Profile) error
@@ -46,6 +52,10 @@ type SignInOptions struct {
 	Now    func() time.Time // time.Now
 	Cost   PasswordCost     // DefaultPasswordCost
 	Issuer string           // what authenticator apps show; coursebridge
+
+	// MemoryLimit is how many bytes the process may use; 0 means that it has no limit.
+	// Under 1 GiB one password is hashed at a time.
+	MemoryLimit int64
 }
 
 // SignIn signs administrators in and manages their passwords and second factors.
@@ -59,7 +69,7 @@ type SignIn struct {
 
 // NewSignIn returns the use cases over a store.
 func NewSignIn(store SignInStore, box SecretBox, opt SignInOptions) *SignIn {
-	s := &SignIn{store: store, box: box, hasher: newHasher(opt.Cost), now: opt.Now, issuer: opt.Issuer}
+	s := &SignIn{store: store, box: box, hasher: newHasher(opt.Cost, opt.MemoryLimit), now: opt.Now, issuer: opt.Issuer}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -73,6 +83,7 @@ func NewSignIn(store SignInStore, box SecretBox, opt SignInOptions) *SignIn {
 type Origin struct {
 	Address   netip.Addr
 	RequestID string
+	Device    string // the device's cookie, as DeviceToken made it; may be empty
 }
 
 func (o Origin) actor() domain.Actor {
@@ -83,21 +94,37 @@ func (o Origin) throttles(first domain.Throttle) []domain.Throttle {
 	if !o.Address.IsValid() {
 		return []domain.Throttle{first}
 	}
-	return []domain.Throttle{first, domain.AddressThrottle(o.Address)}
+	return append([]domain.Throttle{first}, domain.AddressThrottles(o.Address)...)
+}
+
+// knownAddress is the key under which the address is remembered, empty without one.
+func (o Origin) knownAddress() string {
+	if !o.Address.IsValid() {
+		return ""
+	}
+	return domain.KnownAddressKey(o.Address)
 }
 
 // SignedIn is the progress of a sign-in.
 type SignedIn struct {
 	Administrator domain.Administrator
-	// NeedsCode: the password was right, and Code has to follow.
-	NeedsCode bool
+	// Begun is set when the password was right and a code has to follow: it is what
+	// Code takes.
+	Begun string
 }
+
+// NeedsCode reports whether Code has to follow.
+func (s SignedIn) NeedsCode() bool { return s.Begun != "" }
 
 // Password begins a sign-in, and ends it for those without a second factor. The
 // answer and its timing do not reveal whether the address is known. Codes:
 // unauthorized, rate_limited, unavailable.
 func (s *SignIn) Password(ctx context.Context, email, password string, from Origin) (SignedIn, error) {
 	tried := from.throttles(domain.AccountThrottle(email))
+	device, known := s.knownDevice(from.Device, email)
+	if known {
+		tried = []domain.Throttle{domain.DeviceThrottle(device)}
+	}
 	if err := s.store.CountAttempt(ctx, tried); err != nil {
 		return SignedIn{}, err
 	}
@@ -105,18 +132,29 @@ func (s *SignIn) Password(ctx context.Context, email, password string, from Orig
 	if err != nil && !errors.Is(err, domain.ErrAdministratorNotFound) {
 		return SignedIn{}, err
 	}
-	ok, stale, err := s.hasher.verify(ctx, secrets.PasswordHash, limitPassword(password))
+	if !known {
+		if known, err = s.store.KnowsAddress(ctx, from.knownAddress()); err != nil {
+			return SignedIn{}, err
+		}
+	}
+	ok, stale, err := s.hasher.verify(ctx, secrets.PasswordHash, limitPassword(password), known)
+	if errors.Is(err, domain.ErrSignInBusy) {
+		// Nothing was tried: the attempt must not count against the person.
+		return SignedIn{}, errors.Join(err, s.store.UncountAttempt(ctx, tried))
+	}
 	if err != nil {
 		return SignedIn{}, err
 	}
 	if !ok {
-		if err := s.store.FailSignIn(ctx, who.ID, tried, from.actor()); err != nil {
+		failure := domain.SignInFailure{AdministratorID: who.ID, Tried: tried, Actor: from.actor(), Action: domain.ActionSignInFailed}
+		if err := s.store.FailSignIn(ctx, failure); err != nil {
 			return SignedIn{}, err
 		}
 		return SignedIn{}, domain.ErrWrongCredentials
 	}
 	proof := domain.SignInProof{
-		AdministratorID: who.ID, Verified: secrets.PasswordHash, Forgive: tried, Complete: !secrets.TOTPConfirmed, Actor: from.actor(),
+		AdministratorID: who.ID, Verified: secrets.PasswordHash, Forgive: tried, Complete: !secrets.TOTPConfirmed,
+		KnownAddress: from.knownAddress(), Actor: from.actor(),
 	}
 	if stale {
 		if proof.Rehashed, err = s.hasher.hash(ctx, password); err != nil {
@@ -127,7 +165,11 @@ func (s *SignIn) Password(ctx context.Context, email, password string, from Orig
 	if err != nil {
 		return SignedIn{}, err
 	}
-	return SignedIn{Administrator: who, NeedsCode: !proof.Complete}, nil
+	out := SignedIn{Administrator: who}
+	if !proof.Complete {
+		out.Begun = s.begin(who.ID, cmp.Or(proof.Rehashed, proof.Verified))
+	}
+	return out, nil
 }
 
 // limitPassword cuts an overlong password, so that it costs no more than any wrong one.
@@ -138,14 +180,38 @@ func limitPassword(password string) string {
 	return password
 }
 
-// Code ends a sign-in whose password was right, with a code of the app or a
-// recovery code. Codes: unauthorized, rate_limited.
-func (s *SignIn) Code(ctx context.Context, administrator int64, code string, from Origin) (domain.Administrator, error) {
-	proof, err := s.proveFactor(ctx, administrator, code, from)
+// begin seals a sign-in whose password was right.
+func (s *SignIn) begin(administrator int64, passwordHash string) string {
+	return s.seal(begunLabel, begunSignIn{
+		AdministratorID: administrator, Password: passwordDigest(passwordHash), Until: s.now().Add(begunLifetime),
+	})
+}
+
+func passwordDigest(hash string) string {
+	sum := sha256.Sum256([]byte(hash))
+	return hex.EncodeToString(sum[:])
+}
+
+// Code ends a sign-in that Password has begun, with a code of the app or a recovery
+// code. A begun sign-in ends after ten minutes, and when the password changes.
+// Codes: unauthorized, rate_limited.
+func (s *SignIn) Code(ctx context.Context, begun, code string, from Origin) (domain.Administrator, error) {
+	var sign begunSignIn
+	if !s.open(begunLabel, begun, &sign) || !s.now().Before(sign.Until) {
+		return domain.Administrator{}, domain.ErrSignInExpired
+	}
+	_, secrets, err := s.store.Administrator(ctx, sign.AdministratorID)
 	if err != nil {
 		return domain.Administrator{}, err
 	}
-	proof.Complete = true
+	if passwordDigest(secrets.PasswordHash) != sign.Password {
+		return domain.Administrator{}, domain.ErrSignInExpired
+	}
+	proof, err := s.proveFactor(ctx, sign.AdministratorID, code, from)
+	if err != nil {
+		return domain.Administrator{}, err
+	}
+	proof.Verified, proof.KnownAddress, proof.Complete = secrets.PasswordHash, from.knownAddress(), true
 	return s.store.PassSignIn(ctx, proof)
 }
 
@@ -164,10 +230,8 @@ func (s *SignIn) proveFactor(ctx context.Context, administrator int64, code stri
 	}
 	if hash, ok := domain.HashRecoveryCode(code); ok {
 		proof.RecoveryHash, proof.Detail = hash, "With a recovery code."
-		for _, known := range secrets.RecoveryHashes {
-			if known == hash {
-				return proof, nil
-			}
+		if slices.Contains(secrets.RecoveryHashes, hash) {
+			return proof, nil
 		}
 	} else if secrets.TOTPConfirmed {
 		secret, err := s.box.Open(totpLabel, secrets.TOTPSecret)
@@ -178,58 +242,11 @@ func (s *SignIn) proveFactor(ctx context.Context, administrator int64, code stri
 			return proof, nil
 		}
 	}
-	if err := s.store.FailSignIn(ctx, administrator, proof.Forgive, from.actor()); err != nil {
+	failure := domain.SignInFailure{
+		AdministratorID: administrator, Tried: proof.Forgive, Actor: from.actor(), Action: domain.ActionSecondFactorFailed,
+	}
+	if err := s.store.FailSignIn(ctx, failure); err != nil {
 		return proof, err
 	}
 	return proof, domain.ErrWrongCode
-}
-
-// Identity is a signed-in administrator and the company they work for now.
-type Identity struct {
-	Administrator domain.Administrator
-	Company       domain.Company
-	Companies     []domain.Company // all they serve, by ascending id
-}
-
-// Caller returns the identity as the caller of other use cases.
-func (i Identity) Caller(from Origin) domain.Caller {
-	return domain.Caller{Company: i.Company, Actor: i.Actor(from)}
-}
-
-// Actor returns the person as the actor of a request.
-func (i Identity) Actor(from Origin) domain.Actor {
-	by := from.actor()
-	by.Kind, by.ID, by.Label = domain.ActorPerson, i.Administrator.ID, i.Administrator.Email
-	return by
-}
-
-// Identify returns who a session belongs to. The company is the one asked for if
-// they serve it, else the first. Codes: unauthorized, for someone who serves no
-// company any more.
-func (s *SignIn) Identify(ctx context.Context, administrator, company int64) (Identity, error) {
-	who, companies, err := s.store.AdministratorCompanies(ctx, administrator)
-	if err != nil && !errors.Is(err, domain.ErrAdministratorNotFound) {
-		return Identity{}, err
-	}
-	if len(companies) == 0 {
-		return Identity{}, domain.ErrWrongCredentials
-	}
-	out := Identity{Administrator: who, Company: companies[0], Companies: companies}
-	for _, c := range companies {
-		if c.ID == company {
-			out.Company = c
-		}
-	}
-	return out, nil
-}
-
-// Serves reports whether the identity may switch to a company. Codes:
-// company_not_found, for others' companies too.
-func (i Identity) Serves(company int64) error {
-	for _, c := range i.Companies {
-		if c.ID == company {
-			return nil
-		}
-	}
-	return domain.ErrCompanyNotFound(company)
 }

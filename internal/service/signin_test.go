@@ -21,7 +21,7 @@ func TestSignIn(t *testing.T) {
 		acme, _ := f.settled("anna@x.test")
 		for _, email := range []string{"anna@x.test", "ANNA@X.TEST"} {
 			got, err := f.signIn.Password(ctx, email, goodPassword, here)
-			if err != nil || got.NeedsCode || got.Administrator.Email != "anna@x.test" || got.Administrator.LastSignInAt == nil {
+			if err != nil || got.NeedsCode() || got.Administrator.Email != "anna@x.test" || got.Administrator.LastSignInAt == nil {
 				f.t.Errorf("sign in as %s: %+v, %v", email, got, err)
 			}
 		}
@@ -59,9 +59,9 @@ func (a *asked) AdministratorByEmail(ctx context.Context, email string) (domain.
 	return a.SignInStore.AdministratorByEmail(ctx, email)
 }
 
-func (a *asked) FailSignIn(ctx context.Context, administrator int64, tried []domain.Throttle, from domain.Actor) error {
+func (a *asked) FailSignIn(ctx context.Context, failure domain.SignInFailure) error {
 	a.calls = append(a.calls, "fail")
-	return a.SignInStore.FailSignIn(ctx, administrator, tried, from)
+	return a.SignInStore.FailSignIn(ctx, failure)
 }
 
 // A refusal takes the same steps whether or not the address is known; that a

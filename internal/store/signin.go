@@ -13,27 +13,27 @@ import (
 // FailSignIn notes a failed attempt: in the logs of the administrator's
 // companies, if the attempt was at one, and in any case at the throttles, so that
 // both cost the same time.
-func (s *Store) FailSignIn(ctx context.Context, administrator int64, tried []domain.Throttle, from domain.Actor) error {
+func (s *Store) FailSignIn(ctx context.Context, f domain.SignInFailure) error {
 	return s.write(ctx, func(tx db.Tx, box *outbox) error {
 		var who administratorRow
 		b := &db.Batch{}
 		b.Query(func(r db.Rows) error { return who.scan(r) },
-			`SELECT `+administratorColumns+` FROM administrators a WHERE a.id = $1`, administrator)
+			`SELECT `+administratorColumns+` FROM administrators a WHERE a.id = $1`, f.AdministratorID)
 		b.Query(func(r db.Rows) error {
 			var company int64
 			err := r.Scan(&company)
 			who.companies = append(who.companies, company)
 			return err
-		}, `SELECT company_id FROM company_administrators WHERE administrator_id = $1 ORDER BY company_id`, administrator)
+		}, `SELECT company_id FROM company_administrators WHERE administrator_id = $1 ORDER BY company_id`, f.AdministratorID)
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}
 		b = &db.Batch{}
-		for _, t := range sortedThrottles(tried) {
+		for _, t := range sortedThrottles(f.Tried) {
 			b.Exec(`UPDATE sign_in_throttles SET updated_at = $2 WHERE key = $1`, t.Key, tx.Now())
 		}
-		box.auditAll(b, tx.Now(), &who, domain.Actor{Kind: domain.ActorSystem, RequestID: from.RequestID, Address: from.Address},
-			"sign_in.failed", "")
+		box.auditAll(b, tx.Now(), &who, domain.Actor{Kind: domain.ActorSystem, RequestID: f.Actor.RequestID, Address: f.Actor.Address},
+			f.Action, "")
 		tx.SendAndCommit(b)
 		return nil
 	})
@@ -66,6 +66,7 @@ func (s *Store) PassSignIn(ctx context.Context, proof domain.SignInProof) (domai
 			out = who.Administrator
 			out.LastSignInAt = &now
 			b.Exec(`UPDATE administrators SET last_sign_in_at = $2 WHERE id = $1`, who.ID, now)
+			rememberAddress(b, proof.KnownAddress, now)
 			box.auditAll(b, now, who, personActor(who.Administrator, proof.Actor), "sign_in.succeeded", proof.Detail)
 		}
 		return tx.Send(ctx, b)
@@ -151,26 +152,28 @@ func (s *Store) SetTOTPSecret(ctx context.Context, administrator int64, sealed [
 	})
 }
 
-// ConfirmTOTP turns the second factor on: step is that of the code which proved
-// the sealed secret. Codes: not_found, invalid_request, unauthorized.
-func (s *Store) ConfirmTOTP(ctx context.Context, by domain.Actor, sealed []byte, step int64, recovery []string) error {
+// ConfirmTOTP turns the second factor on and ends the administrator's other
+// sessions, which had not proved it. Codes: not_found, invalid_request, unauthorized.
+func (s *Store) ConfirmTOTP(ctx context.Context, in domain.TOTPConfirmation) error {
 	return s.write(ctx, func(tx db.Tx, box *outbox) error {
-		who, err := s.lockAdministratorID(ctx, tx, by.ID)
+		who, err := s.lockAdministratorID(ctx, tx, in.Actor.ID)
 		if err != nil {
 			return err
 		}
 		if who.TOTPConfirmed {
 			return domain.ErrSecondFactorOn
 		}
-		if !slices.Equal(who.TOTPSecret, sealed) {
+		if !slices.Equal(who.TOTPSecret, in.Secret) {
 			return domain.ErrWrongCode
 		}
-		if err := s.consumeStep(ctx, tx, who.ID, step); err != nil {
+		if err := s.consumeStep(ctx, tx, who.ID, in.Step); err != nil {
 			return err
 		}
 		b := &db.Batch{}
-		b.Exec(`UPDATE administrators SET totp_confirmed_at = $2, recovery_hashes = $3 WHERE id = $1`, who.ID, tx.Now(), encodeList(recovery))
-		box.auditAll(b, tx.Now(), who, by, "second_factor.added", "")
+		b.Exec(`UPDATE administrators SET totp_confirmed_at = $2, recovery_hashes = $3 WHERE id = $1`,
+			who.ID, tx.Now(), encodeList(in.RecoveryHashes))
+		endSessions(b, who.ID, in.KeepSession)
+		box.auditAll(b, tx.Now(), who, in.Actor, "second_factor.added", "")
 		return tx.Send(ctx, b)
 	})
 }

@@ -68,6 +68,46 @@ func forgiveAttempts(b *db.Batch, throttles []domain.Throttle, now time.Time) {
 			b.Exec(`DELETE FROM sign_in_throttles WHERE key = $1`, t.Key)
 			continue
 		}
-		b.Exec(`UPDATE sign_in_throttles SET failures = failures - 1, blocked_until = $2 WHERE key = $1 AND failures > 0`, t.Key, now)
+		takeBack(b, t, now)
 	}
+}
+
+// takeBack queues that an attempt does not count after all.
+func takeBack(b *db.Batch, t domain.Throttle, now time.Time) {
+	b.Exec(`UPDATE sign_in_throttles SET failures = failures - 1, blocked_until = $2 WHERE key = $1 AND failures > 0`, t.Key, now)
+}
+
+// UncountAttempt takes back an attempt that was counted but not made.
+func (s *Store) UncountAttempt(ctx context.Context, throttles []domain.Throttle) error {
+	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
+		if err := tx.Send(ctx, &db.Batch{}); err != nil {
+			return err
+		}
+		b := &db.Batch{}
+		for _, t := range sortedThrottles(throttles) {
+			takeBack(b, t, tx.Now())
+		}
+		tx.SendAndCommit(b)
+		return nil
+	})
+}
+
+// KnowsAddress reports whether someone has signed in from the address lately.
+func (s *Store) KnowsAddress(ctx context.Context, key string) (bool, error) {
+	known := false
+	b := &db.Batch{}
+	b.Query(func(db.Rows) error { known = true; return nil },
+		`SELECT 1 FROM sign_in_throttles WHERE key = $1 AND blocked_until > $2`, key, s.Now())
+	return known, s.read(ctx, b)
+}
+
+// rememberAddress queues that someone has signed in from an address. It is kept
+// among the throttles, under a key of its own that blocks nobody, and goes with them.
+func rememberAddress(b *db.Batch, key string, now time.Time) {
+	if key == "" {
+		return
+	}
+	b.Exec(`INSERT INTO sign_in_throttles (key, failures, blocked_until, updated_at) VALUES ($1, 0, $2, $3)
+		ON CONFLICT (key) DO UPDATE SET blocked_until = excluded.blocked_until, updated_at = excluded.updated_at`,
+		key, now.Add(domain.KnownAddressMemory), now)
 }
