@@ -23,12 +23,12 @@ func (c *Cabinet) auditPages(private register) {
 // in the form and as the log takes it.
 func (p *page) auditFilter() (view.AuditFilter, domain.AuditFilter) {
 	shown := view.AuditFilter{
-		ActorKind: p.query("actor"), Action: p.query("action"), From: p.query("from"), To: p.query("to"),
+		ActorKind: p.query("actor"), Action: p.query("action"),
 		Search: strings.TrimSpace(p.query("q")), Errors: view.Errors{},
 	}
 	f := domain.AuditFilter{Actor: domain.ActorKind(shown.ActorKind), Action: shown.Action, Search: shown.Search}
-	f.From = p.parseTime("from", shown.From, shown.Errors)
-	f.To = p.parseTime("to", shown.To, shown.Errors)
+	period := p.readPeriod(p.query, shown.Errors)
+	shown.Period, f.From, f.To = period.shown, period.from, period.to
 	return shown, f
 }
 
@@ -47,6 +47,9 @@ func auditLog(p *page) error {
 	shown, f := p.auditFilter()
 	pg := domain.PageRequest{Number: 1, Limit: auditRows}
 	pg.After = parseAuditCursor(p.query("after"))
+	if len(shown.Errors) > 0 {
+		return p.renderOK(view.AuditPage(p.shell(), view.AuditList{Filter: shown, Actions: auditActions}))
+	}
 	slice, err := p.Audit.List(p.r.Context(), p.caller(), f, pg)
 	if errs, ok := formErrors(err); ok {
 		shown.Errors = errs

@@ -46,7 +46,7 @@ func (p *page) endpointOptions() ([]view.Option, error) {
 // shown in the form and as the log takes it.
 func (p *page) deliveryFilter() (view.DeliveryFilter, domain.DeliveryFilter) {
 	shown := view.DeliveryFilter{
-		Endpoint: p.query("endpoint"), Event: p.query("event"), State: p.query("state"), From: p.query("from"), To: p.query("to"),
+		Endpoint: p.query("endpoint"), Event: p.query("event"), State: p.query("state"),
 		Search: strings.TrimSpace(p.query("q")), Errors: view.Errors{},
 	}
 	f := domain.DeliveryFilter{Kind: domain.EventKind(shown.Event), Search: shown.Search}
@@ -54,30 +54,12 @@ func (p *page) deliveryFilter() (view.DeliveryFilter, domain.DeliveryFilter) {
 	switch shown.State {
 	case string(view.DeliveryRetrying):
 		f.State, f.Retried = domain.DeliveryPending, true
-	case "failing":
-		f.Failing = true
 	default:
 		f.State = domain.DeliveryState(shown.State)
 	}
-	f.From = p.parseTime("from", shown.From, shown.Errors)
-	f.To = p.parseTime("to", shown.To, shown.Errors)
+	period := p.readPeriod(p.query, shown.Errors)
+	shown.Period, f.From, f.To = period.shown, period.from, period.to
 	return shown, f
-}
-
-// parseTime reads a date and time in the company's time zone. A text that is not
-// one becomes an error under name.
-func (p *page) parseTime(name, text string, errs view.Errors) *time.Time {
-	if text == "" {
-		return nil
-	}
-	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", time.DateOnly} {
-		if at, err := time.ParseInLocation(layout, text, p.identity.Company.Location()); err == nil {
-			at = at.UTC()
-			return &at
-		}
-	}
-	errs[name] = "Enter a date and time such as 2026-11-14 09:30."
-	return nil
 }
 
 func deliveries(p *page) error {

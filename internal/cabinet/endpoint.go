@@ -129,7 +129,7 @@ func (p *page) endpointDetail(e domain.Endpoint) (view.EndpointDetail, error) {
 	if !e.Rotating(p.Now()) {
 		v.PreviousUntil = nil
 	}
-	if v.Day.Delivered+v.Day.Failed > 0 {
+	if len(v.Hours) > 0 {
 		v.Chart = &view.Chart{Title: "Deliveries in the last 24 hours", Buckets: v.Hours}
 	}
 	for _, d := range recent.Items {

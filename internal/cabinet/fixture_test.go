@@ -65,15 +65,21 @@ func (f fixture) createCompany(name, email string) app.CompanyCreated {
 	return company
 }
 
-// exec runs a statement on the program's database.
-func (f fixture) exec(sql string, args ...any) {
+// store opens the program's database once more, until the test ends.
+func (f fixture) store() *store.Store {
 	f.Helper()
 	s, err := store.Open(f.Context(), f.program.Database)
 	if err != nil {
 		f.Fatal(err)
 	}
-	defer s.Close()
-	err = s.Engine().Write(f.Context(), func(tx db.Tx) error {
+	f.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// exec runs a statement on the program's database.
+func (f fixture) exec(sql string, args ...any) {
+	f.Helper()
+	err := f.store().Engine().Write(f.Context(), func(tx db.Tx) error {
 		_, err := tx.Exec(f.Context(), sql, args...)
 		return err
 	})
@@ -86,6 +92,7 @@ func (f fixture) exec(sql string, args ...any) {
 type visitor struct {
 	fixture
 	client *http.Client
+	base   string // where the pages are
 }
 
 func (f fixture) visitor() *visitor {
@@ -95,7 +102,7 @@ func (f fixture) visitor() *visitor {
 		f.Fatal(err)
 	}
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &visitor{fixture: f, client: &http.Client{Jar: jar, CheckRedirect: stay}}
+	return &visitor{fixture: f, client: &http.Client{Jar: jar, CheckRedirect: stay}, base: f.program.URL}
 }
 
 // administrator returns a visitor who has signed in with the first sign-in link.
@@ -132,7 +139,7 @@ func (v *visitor) do(method, path string, form url.Values, header ...string) res
 	if form != nil {
 		body = strings.NewReader(form.Encode())
 	}
-	r, err := http.NewRequestWithContext(v.Context(), method, v.program.URL+path, body)
+	r, err := http.NewRequestWithContext(v.Context(), method, v.base+path, body)
 	if err != nil {
 		v.Fatal(err)
 	}

@@ -21,41 +21,24 @@ func overview(p *page) error {
 	if err != nil {
 		return err
 	}
-	received, err := p.received(endpoints)
-	if err != nil {
-		return err
-	}
-	v := view.Overview{Endpoints: endpointViews(endpoints, health), Steps: steps(tokens.Items, endpoints, received)}
-	var day view.Chart
-	for _, e := range v.Endpoints {
+	v := view.Overview{Endpoints: endpointViews(endpoints, health), Steps: steps(tokens.Items, endpoints, health)}
+	var hours []view.Bucket
+	for _, h := range health {
+		e := endpointView(domain.Endpoint{}, h)
 		v.Day.Delivered += e.Day.Delivered
 		v.Day.Retrying += e.Day.Retrying
 		v.Day.Failed += e.Day.Failed
 		v.Day.Held += e.Day.Held
-		day.Buckets = addBuckets(day.Buckets, e.Hours)
+		hours = addBuckets(hours, e.Hours)
 	}
-	if v.Day.Delivered+v.Day.Failed > 0 {
-		day.Title = "Deliveries in the last 24 hours"
-		v.Chart = &day
+	if len(hours) > 0 {
+		v.Chart = &view.Chart{Title: "Deliveries in the last 24 hours", Buckets: hours}
 	}
 	return p.renderOK(view.OverviewPage(p.shell(), v))
 }
 
-// received gives a delivery that one of the webhooks took, if there is any. It
-// asks webhook by webhook, since the log as a whole may be long and hold none.
-func (p *page) received(endpoints []domain.Endpoint) (domain.DeliveryPage, error) {
-	for _, e := range endpoints {
-		f := domain.DeliveryFilter{EndpointID: e.ID, State: domain.DeliveryDelivered}
-		found, err := p.Webhooks.Deliveries(p.r.Context(), p.caller(), f, nil, 1)
-		if err != nil || len(found.Items) > 0 {
-			return found, err
-		}
-	}
-	return domain.DeliveryPage{}, nil
-}
-
 // steps returns the getting-started list, or nil once everything is done.
-func steps(tokens []domain.Token, endpoints []domain.Endpoint, received domain.DeliveryPage) []view.Step {
+func steps(tokens []domain.Token, endpoints []domain.Endpoint, health []domain.EndpointHealth) []view.Step {
 	out := []view.Step{
 		{Kind: view.StepToken, Path: view.PathTokenNew}, {Kind: view.StepCall, Path: view.PathDocs},
 		{Kind: view.StepWebhook, Path: view.PathWebhookNew}, {Kind: view.StepEvent, Path: view.PathWebhooks},
@@ -70,8 +53,10 @@ func steps(tokens []domain.Token, endpoints []domain.Endpoint, received domain.D
 		out[2].Done, out[2].At = true, &endpoints[0].CreatedAt
 		out[3].Path = view.PathWebhook(endpoints[0].ID)
 	}
-	if len(received.Items) > 0 {
-		out[3].Done, out[3].At = true, received.Items[0].FinishedAt
+	for _, h := range health {
+		if h.LastDelivered != nil {
+			out[3].Done, out[3].At = true, h.LastDelivered
+		}
 	}
 	for _, s := range out {
 		if !s.Done {
@@ -81,7 +66,7 @@ func steps(tokens []domain.Token, endpoints []domain.Endpoint, received domain.D
 	return nil
 }
 
-// endpointViews joins endpoints with how they fared in the last 24 hours.
+// endpointViews joins endpoints with their health of the last 24 hours.
 func endpointViews(endpoints []domain.Endpoint, health []domain.EndpointHealth) []view.Endpoint {
 	byID := map[int64]domain.EndpointHealth{}
 	for _, h := range health {
@@ -96,7 +81,7 @@ func endpointViews(endpoints []domain.Endpoint, health []domain.EndpointHealth) 
 
 func endpointView(e domain.Endpoint, h domain.EndpointHealth) view.Endpoint {
 	v := view.Endpoint{
-		ID: e.ID, URL: e.URL, Description: e.Description, State: view.EndpointHealthy, DisabledReason: string(e.DisabledReason),
+		ID: e.ID, URL: e.URL, Description: e.Description, DisabledReason: string(e.DisabledReason),
 		DisabledAt: e.DisabledAt, FailingSince: e.FailingSince, CreatedAt: e.CreatedAt, CreatedBy: e.CreatedBy,
 		Day: view.Health{Delivered: h.Delivered, Retrying: h.Retrying, Failed: h.Failed, Held: h.Held}, LastDelivery: h.LastSent,
 	}
@@ -104,15 +89,17 @@ func endpointView(e domain.Endpoint, h domain.EndpointHealth) view.Endpoint {
 		v.Events = append(v.Events, string(k))
 	}
 	for _, hour := range h.Hours {
-		v.Hours = append(v.Hours, view.Bucket{From: hour.Start, Delivered: hour.Delivered, Failed: hour.Failed})
+		v.Hours = append(v.Hours, view.Bucket{From: hour.Start, Delivered: hour.Delivered, Retrying: hour.Retrying, Failed: hour.Failed})
 	}
-	switch {
+	switch state := h.State(); {
 	case !e.Enabled():
 		v.State = view.EndpointDisabled
-	case e.FailingSince != nil:
-		v.State = view.EndpointFailing
-	case len(h.Hours) == 0 && h.LastSent == nil:
+	case state != domain.HealthUnknown:
+		v.State = view.EndpointState(state)
+	case h.LastSent == nil:
 		v.State = view.EndpointNew
+	default:
+		v.State = view.EndpointIdle
 	}
 	return v
 }
@@ -124,6 +111,7 @@ func addBuckets(sum, more []view.Bucket) []view.Bucket {
 	}
 	for i := range more {
 		sum[i].Delivered += more[i].Delivered
+		sum[i].Retrying += more[i].Retrying
 		sum[i].Failed += more[i].Failed
 	}
 	return sum

@@ -2,6 +2,7 @@ package cabinet
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/a-h/templ"
 
@@ -15,35 +16,48 @@ func (c *Cabinet) redeliveryPages(private register) {
 	private("GET "+view.PathRedeliver+"/{id}", redelivery)
 }
 
-// redeliverFilter reads what to send again, from the address or from the posted form.
+// redeliverFilter reads what to send again, from the address or from the posted
+// form. The end of an open period is now, so that the preview and what follows it
+// mean the same deliveries.
 func (p *page) redeliverFilter(read func(string) string) (view.RedeliverForm, domain.RedeliveryFilter) {
-	form := view.RedeliverForm{
-		Endpoint: read("endpoint"), Event: read("event"), State: read("state"), From: read("from"), To: read("to"), Errors: view.Errors{},
-	}
+	form := view.RedeliverForm{Endpoint: read("endpoint"), Event: read("event"), State: read("state"), Errors: view.Errors{}}
 	f := domain.RedeliveryFilter{Kind: domain.EventKind(form.Event)}
 	f.EndpointID, _ = strconv.ParseInt(form.Endpoint, 10, 64) // anything else is no endpoint's id
 	switch state := domain.DeliveryState(form.State); state {
 	case domain.DeliveryFailed, domain.DeliveryHeld:
 		f.States = []domain.DeliveryState{state}
-	case "":
-		form.State, f.States = string(domain.DeliveryFailed), []domain.DeliveryState{domain.DeliveryFailed}
+	case "", "both":
+		form.State = "both"
+	default:
+		form.State = "both"
+		form.Notes = append(form.Notes, "Only failed and held deliveries can be sent again.")
 	}
-	f.From = p.parseTime("from", form.From, form.Errors)
-	f.To = p.parseTime("to", form.To, form.Errors)
+	if search := read("q"); search != "" {
+		form.Notes = append(form.Notes, "The search for “"+search+"” is not used here. Open the delivery itself to send it alone.")
+	}
+	period := p.readPeriod(read, form.Errors)
+	form.Period, f.From, f.To = period.shown, period.from, period.to
+	if f.To == nil {
+		end := p.Now().Truncate(time.Second).Add(time.Second)
+		f.To = &end
+	}
+	clock := p.clock()
+	form.From, form.To = clock.InputSeconds(f.From), clock.InputSeconds(f.To)
 	return form, f
 }
 
 func redeliverForm(p *page) error {
 	form, f := p.redeliverFilter(p.query)
-	if p.query("count") != "" && len(form.Errors) == 0 {
-		n, err := p.Webhooks.CountRedeliver(p.r.Context(), p.caller(), f)
-		if errs, ok := formErrors(err); ok {
-			form.Errors = errs
-		} else if err != nil {
-			return err
-		} else {
-			form.Count = &n
-		}
+	if p.query("count") == "" || len(form.Errors) > 0 {
+		return p.renderRedeliverForm(form, p.renderOK)
+	}
+	n, err := p.Webhooks.CountRedeliver(p.r.Context(), p.caller(), f)
+	if errs, ok := formErrors(err); ok {
+		form.Errors = errs
+	} else if err != nil {
+		return err
+	} else {
+		form.Count = &n
 	}
 	return p.renderRedeliverForm(form, p.renderOK)
 }

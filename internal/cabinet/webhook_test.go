@@ -64,7 +64,7 @@ func TestFailingDeliveryIsRedelivered(t *testing.T) {
 		webhook := v.addWebhook(receiver.URL)
 		f.provision(token, 1, 1)
 		f.awaitRequest(receiver)
-		path := v.waitForText(view.PathDeliveries+"?state=failing", "HR-1").wantText("Retrying").find(`href="(` + view.PathDeliveries + `/[0-9a-f-]{36})"`)
+		path := v.waitForText(view.PathDeliveries+"?state=retrying", "HR-1").wantText("Retrying").find(`href="(` + view.PathDeliveries + `/[0-9a-f-]{36})"`)
 		v.get(path).wantStatus(http.StatusOK).wantText("Attempt 1", "500", "X-Service-Signature", "the receiver", "curl", "next attempt", "HR-1")
 		v.get(webhook).wantStatus(http.StatusOK).wantText("HR-1").wantNoText("never")
 
@@ -89,12 +89,14 @@ func TestRedeliverMany(t *testing.T) {
 			v.waitForText(view.PathDeliveries+"?state=failed&q="+name, view.PathDeliveries+"/0")
 		}
 		receiver.answer(http.StatusOK)
+		filtered := v.get(view.PathDeliveries + "?state=failed&event=employee.joined&period=7d&q=HR-1").find(`href="(` + view.PathRedeliver + `\?[^"]*)"`)
+		v.get(filtered).wantStatus(http.StatusOK).wantText(`value="7d" selected`, `value="failed" selected`, `value="employee.joined" selected`, "HR-1")
 		v.get(view.PathRedeliver + "?count=1&from=soon").wantStatus(http.StatusOK).wantText("Enter a date and time")
 		v.get(view.PathRedeliver + "?count=1&state=held").wantStatus(http.StatusOK).wantText("Nothing to redeliver")
 		v.get(view.PathRedeliver+"?count=1&state=failed").wantStatus(http.StatusOK).wantText("3 deliveries match", "Redeliver 3")
 		v.post(view.PathRedeliver, "state", "failed", "from", "soon").wantStatus(http.StatusUnprocessableEntity).wantText("Enter a date and time")
 		started := v.post(view.PathRedeliver, "state", "failed").wantStatus(http.StatusSeeOther)
-		v.waitForText(started.header.Get("Location"), "Done").wantText("of 3 deliveries queued again", admin, "Failed deliveries, up to ", view.PathDeliveries+"?to=")
+		v.waitForText(started.header.Get("Location"), "Done").wantText("of 3 deliveries queued again", admin, "Failed deliveries, up to ", view.PathDeliveries+"?period=custom&to=")
 		narrow := v.post(view.PathRedeliver, "state", "both", "endpoint", hook[len(view.PathWebhooks)+1:], "event", "employee.joined", "from", "2026-01-02T03:04")
 		v.get(narrow.wantStatus(http.StatusSeeOther).header.Get("Location")).wantStatus(http.StatusOK).
 			wantText("Failed and held deliveries of employee.joined to ", "from 2 Jan 2026, 03:04 to ")
@@ -127,7 +129,7 @@ func TestDeliveryLog(t *testing.T) {
 		v.waitForText(view.PathDeliveries+"?state=delivered&endpoint="+endpoint+"&event=employee.joined&q=HR-7", "HR-7<").wantNoText("HR-8<")
 		id := v.get(view.PathDeliveries + "?q=HR-7").find(`href="` + view.PathDeliveries + `/([0-9a-f-]{36})"`)
 		v.get(view.PathDeliveries + "?q=" + id).wantStatus(http.StatusOK).wantText("HR-7<").wantNoText("HR-8<")
-		for _, filter := range []string{"event=employee.removed", "state=failed", "state=held", "state=failing", "to=2001-01-01T00:00", "q=nobody", "endpoint=999999"} {
+		for _, filter := range []string{"event=employee.removed", "state=failed", "state=held", "state=retrying", "to=2001-01-01T00:00", "q=nobody", "endpoint=999999"} {
 			v.get(view.PathDeliveries + "?" + filter).wantStatus(http.StatusOK).wantText("Nothing matches").wantNoText("HR-7<")
 		}
 		v.get(view.PathDeliveries + "?from=2001-01-01T00:00").wantStatus(http.StatusOK).wantText("HR-55")

@@ -132,23 +132,6 @@ func (in *EndpointInput) Check() error {
 	return c.Err()
 }
 
-// EndpointHealth is what became of an endpoint's deliveries lately.
-type EndpointHealth struct {
-	EndpointID int64
-	Delivered  int64
-	Failed     int64
-	Retrying   int64 // tried, and to be tried again
-	Held       int64
-	Hours      []HealthHour // ascending, without gaps; none for an endpoint that had no deliveries in them
-	LastSent   *time.Time   // nil: never
-}
-
-// HealthHour is one hour of a health chart.
-type HealthHour struct {
-	Start             time.Time
-	Delivered, Failed int64
-}
-
 // Answers about endpoints.
 var (
 	ErrTooManyEndpoints = Errorf(CodeInvalid, "A company can have at most %d webhooks. Remove one that is not needed any more.", MaxEndpoints)

@@ -30,7 +30,7 @@ type EndpointStore interface {
 	RemoveEndpoint(ctx context.Context, c domain.Caller, id int64) error
 	AuditEndpoint(ctx context.Context, c domain.Caller, id int64, action, detail string) error
 	ParkDeliveries(ctx context.Context, key domain.EndpointKey, limit int) (int, error)
-	EndpointHealth(ctx context.Context, company, endpoint int64, from time.Time, hours int) ([]domain.EndpointHealth, error)
+	EndpointHealth(ctx context.Context, company, endpoint int64, from time.Time) ([]domain.EndpointHealth, error)
 	WaitingDeliveries(ctx context.Context, company, endpoint int64) (int64, error)
 }
 
@@ -275,13 +275,9 @@ func (w *Webhooks) SampleBody(c domain.Caller, kind domain.EventKind) ([]byte, e
 	return domain.SampleEvent(kind, c.Company.ID, w.store.Now()).Body, nil
 }
 
-// healthHours is how far back Health looks, in whole hours up to the present one.
-const healthHours = 24
-
-// Health counts what became of the last 24 hours' deliveries, by endpoint and
-// hour, and tells when each endpoint was last sent anything: of all endpoints, or
-// of the one that is not 0. Those that were never sent anything are left out.
+// Health returns what has become of the deliveries that were created in the last 24
+// hours, by endpoint and hour: of all endpoints, removed ones included, or of the
+// one that is not 0. Endpoints without any delivery are left out.
 func (w *Webhooks) Health(ctx context.Context, c domain.Caller, endpoint int64) ([]domain.EndpointHealth, error) {
-	from := w.store.Now().Add(-(healthHours - 1) * time.Hour)
-	return w.store.EndpointHealth(ctx, c.Company.ID, endpoint, from, healthHours)
+	return w.store.EndpointHealth(ctx, c.Company.ID, endpoint, w.store.Now().Add(-domain.HealthWindow))
 }

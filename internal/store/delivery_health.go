@@ -3,26 +3,31 @@ package store
 import (
 	"context"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// EndpointHealth counts the deliveries of the company's endpoints, or of one if
-// it is not 0, since from, hour by hour, and tells when each was last sent
-// anything. Endpoints that were sent nothing at all are left out.
-func (s *Store) EndpointHealth(ctx context.Context, company, endpoint int64, from time.Time, hours int) ([]domain.EndpointHealth, error) {
-	h := newHealthCounts(from, hours)
+// EndpointHealth counts the deliveries that were created from from on, hour by
+// hour, for each of the company's endpoints or for one if endpoint is not 0. It
+// includes removed endpoints, because their deliveries are still in the log, and
+// leaves out endpoints without any. The number of statements is fixed.
+func (s *Store) EndpointHealth(ctx context.Context, company, endpoint int64, from time.Time) ([]domain.EndpointHealth, error) {
+	h := newHealthCounts(from, s.Now())
 	b := &db.Batch{}
-	s.countHours(b, h, company, endpoint)
-	countWaiting(b, h, company, endpoint)
+	s.countFinished(b, h, company, endpoint)
+	s.countRetrying(b, h, company, endpoint)
+	countHeld(b, h, company, endpoint)
 	b.Query(func(r db.Rows) error {
 		var id int64
+		var removed bool
 		var delivered, failed, tried *time.Time
-		err := r.Scan(&id, &delivered, &failed, &tried)
-		if at := latest(delivered, failed, tried); at != nil {
-			h.of(id).LastSent = at
+		err := r.Scan(&id, &removed, &delivered, &failed, &tried)
+		if at := latest(delivered, failed, tried); at != nil || h.byID[id] != nil {
+			e := h.endpoint(id)
+			e.Removed, e.LastSent, e.LastDelivered = removed, at, delivered
 		}
 		return err
 	}, lastSentSQL, company, endpoint, s.Now())
@@ -32,35 +37,56 @@ func (s *Store) EndpointHealth(ctx context.Context, company, endpoint int64, fro
 
 // healthCounts collects what several statements count.
 type healthCounts struct {
-	starts []time.Time
-	byID   map[int64]*domain.EndpointHealth
+	from  time.Time
+	hours []healthHour
+	byID  map[int64]*domain.EndpointHealth
 }
 
-func newHealthCounts(from time.Time, hours int) *healthCounts {
-	h := &healthCounts{starts: make([]time.Time, hours), byID: map[int64]*domain.EndpointHealth{}}
-	for i := range h.starts {
-		h.starts[i] = from.UTC().Truncate(time.Hour).Add(time.Duration(i) * time.Hour)
+// healthHour is one hour of the window; only the part from from on counts.
+type healthHour struct {
+	number            int64
+	start, from, ends time.Time
+}
+
+func newHealthCounts(from, to time.Time) *healthCounts {
+	h := &healthCounts{from: from.UTC(), byID: map[int64]*domain.EndpointHealth{}}
+	for start := h.from.Truncate(time.Hour); !start.After(to); start = start.Add(time.Hour) {
+		hour := healthHour{number: int64(len(h.hours)), start: start, from: start, ends: start.Add(time.Hour)}
+		if start.Before(h.from) {
+			hour.from = h.from
+		}
+		h.hours = append(h.hours, hour)
 	}
+	// Clocks differ a little: what was created just now counts, whatever its clock.
+	h.hours[len(h.hours)-1].ends = to.Add(time.Hour)
 	return h
 }
 
-func (h *healthCounts) of(endpoint int64) *domain.EndpointHealth {
-	if h.byID[endpoint] == nil {
-		h.byID[endpoint] = &domain.EndpointHealth{EndpointID: endpoint}
-	}
-	return h.byID[endpoint]
+// columns returns the hours as the columns of a table.
+func (h *healthCounts) columns() []db.Column {
+	return db.Columns(h.hours,
+		db.IntColumn("hour", func(x *healthHour) int64 { return x.number }),
+		db.TimeColumn("starts", func(x *healthHour) time.Time { return x.from }),
+		db.TimeColumn("ends", func(x *healthHour) time.Time { return x.ends }))
 }
 
-// lately is of for an endpoint that had deliveries in the hours looked at.
-func (h *healthCounts) lately(endpoint int64) *domain.EndpointHealth {
-	e := h.of(endpoint)
+func (h *healthCounts) endpoint(id int64) *domain.EndpointHealth {
+	if h.byID[id] == nil {
+		h.byID[id] = &domain.EndpointHealth{EndpointID: id}
+	}
+	return h.byID[id]
+}
+
+// hour returns one hour of an endpoint's chart.
+func (h *healthCounts) hour(id, number int64) *domain.HealthHour {
+	e := h.endpoint(id)
 	if e.Hours == nil {
-		e.Hours = make([]domain.HealthHour, len(h.starts))
+		e.Hours = make([]domain.HealthHour, len(h.hours))
 		for i := range e.Hours {
-			e.Hours[i].Start = h.starts[i]
+			e.Hours[i].Start = h.hours[i].start
 		}
 	}
-	return e
+	return &e.Hours[number]
 }
 
 func (h *healthCounts) sorted() []domain.EndpointHealth {
@@ -72,18 +98,13 @@ func (h *healthCounts) sorted() []domain.EndpointHealth {
 	return out
 }
 
-// endpointsAsked are the company's endpoints, or the one that $2 names.
-const endpointsAsked = `e.company_id = $1 AND (e.id = $2 OR $2 = 0) AND e.removed_at IS NULL`
+// selectedEndpoints are the company's endpoints, or the one that $2 names.
+const selectedEndpoints = `e.company_id = $1 AND (e.id = $2 OR $2 = 0)`
 
-// countHours counts within the index deliveries_endpoint_log alone, which takes a
+// countFinished counts within the index deliveries_endpoint_log alone, which takes a
 // fraction of the time of reading the rows.
-func (s *Store) countHours(b *db.Batch, h *healthCounts, company, endpoint int64) {
-	numbers, ends := make([]int64, len(h.starts)), make([]time.Time, len(h.starts))
-	for i, start := range h.starts {
-		numbers[i], ends[i] = int64(i), start.Add(time.Hour)
-	}
-	rows, args := s.db.ValuesTable(3, db.Column{Name: "hour", Type: db.Int, Values: numbers},
-		db.Column{Name: "starts", Type: db.Time, Values: h.starts}, db.Column{Name: "ends", Type: db.Time, Values: ends})
+func (s *Store) countFinished(b *db.Batch, h *healthCounts, company, endpoint int64) {
+	rows, args := s.db.ValuesTable(3, h.columns()...)
 	inHour := func(state domain.DeliveryState) string {
 		return `(SELECT count(*) FROM deliveries d WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND ` + inState[state] + `
 			AND d.created_at >= h.starts AND d.created_at < h.ends)`
@@ -91,46 +112,55 @@ func (s *Store) countHours(b *db.Batch, h *healthCounts, company, endpoint int64
 	b.Query(func(r db.Rows) error {
 		var id, hour, delivered, failed int64
 		err := r.Scan(&id, &hour, &delivered, &failed)
-		if delivered+failed > 0 {
-			e := h.lately(id)
+		if err == nil && delivered+failed > 0 {
+			at, e := h.hour(id, hour), h.endpoint(id)
+			at.Delivered, at.Failed = delivered, failed
 			e.Delivered, e.Failed = e.Delivered+delivered, e.Failed+failed
-			e.Hours[hour].Delivered, e.Hours[hour].Failed = delivered, failed
 		}
 		return err
 	}, `SELECT e.id, h.hour, `+inHour(domain.DeliveryDelivered)+`, `+inHour(domain.DeliveryFailed)+`
-		FROM endpoints e CROSS JOIN `+rows+` h WHERE `+endpointsAsked, append([]any{company, endpoint}, args...)...)
+		FROM endpoints e CROSS JOIN `+rows+` h WHERE `+selectedEndpoints, append([]any{company, endpoint}, args...)...)
 }
 
-// countWaiting counts what is held and what is to be tried again. What was never
-// tried is on its way, and counted nowhere.
-func countWaiting(b *db.Batch, h *healthCounts, company, endpoint int64) {
+// countRetrying counts what was tried and is to be tried again. What was never tried
+// is on its way and counted nowhere.
+func (s *Store) countRetrying(b *db.Batch, h *healthCounts, company, endpoint int64) {
+	rows, args := s.db.ValuesTable(3, h.columns()...)
+	b.Query(func(r db.Rows) error {
+		var id, hour, retrying int64
+		err := r.Scan(&id, &hour, &retrying)
+		if err == nil {
+			h.hour(id, hour).Retrying = retrying
+			h.endpoint(id).Retrying += retrying
+		}
+		return err
+	}, `SELECT p.endpoint_id, h.hour, count(*) FROM (SELECT d.endpoint_id, d.created_at FROM deliveries d
+			WHERE d.company_id = $1 AND (d.endpoint_id = $2 OR $2 = 0) AND `+inState[domain.DeliveryPending]+`
+				AND d.created_at >= $`+strconv.Itoa(len(args)+3)+` AND d.attempts > d.round_start) p
+		JOIN `+rows+` h ON p.created_at >= h.starts AND p.created_at < h.ends
+		GROUP BY p.endpoint_id, h.hour`, append(append([]any{company, endpoint}, args...), h.from)...)
+}
+
+func countHeld(b *db.Batch, h *healthCounts, company, endpoint int64) {
 	b.Query(func(r db.Rows) error {
 		var id, held int64
 		err := r.Scan(&id, &held)
-		if held > 0 {
-			h.lately(id).Held = held
+		if err == nil && held > 0 {
+			h.endpoint(id).Held = held
 		}
 		return err
 	}, `SELECT e.id, (SELECT count(*) FROM deliveries d WHERE d.company_id = e.company_id AND d.endpoint_id = e.id
-		AND `+inState[domain.DeliveryHeld]+` AND d.created_at >= $3) FROM endpoints e WHERE `+endpointsAsked, company, endpoint, h.starts[0])
-	b.Query(func(r db.Rows) error {
-		var id, retrying int64
-		err := r.Scan(&id, &retrying)
-		h.lately(id).Retrying = retrying
-		return err
-	}, `SELECT d.endpoint_id, count(*) FROM deliveries d WHERE d.company_id = $1 AND (d.endpoint_id = $2 OR $2 = 0)
-		AND `+inState[domain.DeliveryPending]+` AND d.created_at >= $3 AND d.attempts > d.round_start
-		GROUP BY d.endpoint_id`, company, endpoint, h.starts[0])
+		AND `+inState[domain.DeliveryHeld]+` AND d.created_at >= $3) FROM endpoints e WHERE `+selectedEndpoints, company, endpoint, h.from)
 }
 
 // lastSentSQL finds when each endpoint's newest deliveries were sent: of those
 // delivered, of those given up and of those to be tried again, which alone are
 // due later than now.
-var lastSentSQL = `SELECT e.id, (` + newestEnd(domain.DeliveryDelivered) + `), (` + newestEnd(domain.DeliveryFailed) + `),
+var lastSentSQL = `SELECT e.id, e.removed_at IS NOT NULL, (` + newestEnd(domain.DeliveryDelivered) + `), (` + newestEnd(domain.DeliveryFailed) + `),
 	(SELECT max(t.started_at) FROM delivery_attempts t WHERE t.company_id = e.company_id AND t.delivery_id =
 		(SELECT d.id FROM deliveries d WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND d.state = 'pending' AND d.due_at > $3
 		ORDER BY d.due_at DESC, d.seq DESC LIMIT 1))
-	FROM endpoints e WHERE ` + endpointsAsked
+	FROM endpoints e WHERE ` + selectedEndpoints
 
 func newestEnd(state domain.DeliveryState) string {
 	return `SELECT d.finished_at FROM deliveries d WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND ` + inState[state] + `

@@ -99,7 +99,7 @@ func TestHealthCountsByHour(t *testing.T) {
 		exec(t, s, `UPDATE deliveries SET created_at = $1 WHERE company_id = $2 AND id = $3`, s.Now().Add(-3*time.Hour), h.c.Company.ID, due[1].ID)
 		exec(t, s, `UPDATE deliveries SET created_at = $1 WHERE company_id = $2 AND id = $3`, s.Now().Add(-30*time.Hour), h.c.Company.ID, due[4].ID)
 		health := func(endpoint int64) []domain.EndpointHealth {
-			got, err := s.EndpointHealth(t.Context(), h.c.Company.ID, endpoint, s.Now().Add(-23*time.Hour), 24)
+			got, err := s.EndpointHealth(t.Context(), h.c.Company.ID, endpoint, s.Now().Add(-23*time.Hour))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,7 +115,7 @@ func TestHealthCountsByHour(t *testing.T) {
 		if diff := cmp.Diff([]domain.EndpointHealth{got[1]}, health(second.ID)); diff != "" {
 			t.Errorf("one endpoint (- among all):\n%s", diff)
 		}
-		got[0].Hours, got[0].LastSent = nil, nil
+		got[0].Hours, got[0].LastSent, got[0].LastDelivered = nil, nil, nil
 		if diff := cmp.Diff(domain.EndpointHealth{EndpointID: h.e.ID, Delivered: 2, Failed: 1, Retrying: 1}, got[0]); diff != "" {
 			t.Errorf("counts (- want):\n%s", diff)
 		}

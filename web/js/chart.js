@@ -3,14 +3,16 @@ import uPlot from "uplot";
 
 const height = 168;
 
+const kinds = ["delivered", "retrying", "failed"];
+
+// The series are drawn over one another, the sum of all first: the highest bar is the one at the back.
 function read(figure) {
   const rows = [...figure.querySelectorAll("tbody tr")];
-  const field = (name) => rows.map((row) => Number(row.dataset[name]));
-  const delivered = field("delivered");
-  const failed = field("failed");
+  const counts = Object.fromEntries(kinds.map((kind) => [kind, rows.map((row) => Number(row.dataset[kind]))]));
+  const sum = (upTo) => rows.map((_, i) => kinds.slice(0, upTo).reduce((total, kind) => total + counts[kind][i], 0));
   return {
-    data: [field("at"), delivered.map((n, i) => n + failed[i]), delivered],
-    failed,
+    data: [rows.map((row) => Number(row.dataset.at)), sum(3), sum(2), sum(1)],
+    counts,
     labels: rows.map((row) => row.cells[0].textContent),
   };
 }
@@ -20,21 +22,19 @@ const grouped = (n) => n.toLocaleString("en-US");
 
 function draw(figure) {
   const box = figure.querySelector("[data-chart-plot]");
-  const { data, failed, labels } = read(figure);
+  const { data, counts, labels } = read(figure);
   const still = box.firstElementChild;
-  const key = {
-    delivered: figure.querySelector("[data-key-delivered]"),
-    failed: figure.querySelector("[data-key-failed]"),
-    when: figure.querySelector("[data-key-when]"),
-  };
-  const sums = { delivered: key.delivered.textContent, failed: key.failed.textContent };
+  const when = figure.querySelector("[data-key-when]");
+  const keys = kinds.map((kind) => figure.querySelector(`[data-key=${kind}]`));
+  const sums = keys.map((key) => key.textContent);
   let plot;
 
   const readOut = (u) => {
     const i = u.cursor.idx;
-    key.delivered.textContent = i == null ? sums.delivered : grouped(data[2][i]);
-    key.failed.textContent = i == null ? sums.failed : grouped(failed[i]);
-    key.when.textContent = i == null ? "" : labels[i];
+    keys.forEach((key, n) => {
+      key.textContent = i == null ? sums[n] : grouped(counts[kinds[n]][i]);
+    });
+    when.textContent = i == null ? "" : labels[i];
   };
 
   const build = () => {
@@ -50,13 +50,24 @@ function draw(figure) {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", build);
 }
 
+// A day has a label every four hours, longer charts one at the start of each day.
+function ticks(times, labels) {
+  const day = (i) => labels[i].split(", ")[0].replace(/ \d{4}$/, "");
+  const hour = (i) => labels[i].split(", ")[1];
+  const at = (t) => times.indexOf(t);
+  if (times.length > 48) {
+    return { splits: times.filter((_, i) => i > 0 && day(i) !== day(i - 1)), name: (t) => day(at(t)) };
+  }
+  return { splits: times.filter((_, i) => parseInt(hour(i), 10) % 4 === 0), name: (t) => (hour(at(t)) === "00:00" ? day(at(t)) : hour(at(t))) };
+}
+
 function options(width, labels, times, readOut) {
   const font = `12px ${getComputedStyle(document.body).fontFamily}`;
   const step = times.length > 1 ? times[1] - times[0] : 3600;
   const bars = uPlot.paths.bars({ size: [0.8, 24], align: 1 });
   const series = (name) => ({ paths: bars, fill: colour(name), width: 0, points: { show: false } });
   const axis = { font, stroke: colour("--muted"), ticks: { show: false } };
-  const days = times.filter((_, i) => i > 0 && labels[i].split(",")[0] !== labels[i - 1].split(",")[0]);
+  const { splits, name } = ticks(times, labels);
   return {
     width,
     height,
@@ -75,8 +86,8 @@ function options(width, labels, times, readOut) {
         grid: { show: false },
         size: 24,
         gap: 4,
-        splits: () => days,
-        values: (_, at) => at.map((t) => labels[times.indexOf(t)].split(",")[0].replace(/ \d{4}$/, "")),
+        splits: () => splits,
+        values: (_, at) => at.map(name),
       },
       {
         ...axis,
@@ -88,7 +99,7 @@ function options(width, labels, times, readOut) {
         space: 32,
       },
     ],
-    series: [{}, series("--color-error"), series("--plot")],
+    series: [{}, series("--color-error"), series("--color-warning"), series("--plot")],
   };
 }
 

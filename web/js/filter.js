@@ -3,6 +3,10 @@ addEventListener("htmx:configRequest", (event) => {
   if (!event.detail.elt.matches("[data-filters]")) return;
   const { parameters } = event.detail;
   for (const name of Object.keys(parameters)) if (!parameters[name]) delete parameters[name];
+  if (parameters.period !== "custom") {
+    delete parameters.from;
+    delete parameters.to;
+  }
 });
 
 addEventListener("htmx:pushedIntoHistory", () => {

@@ -25,7 +25,7 @@ type AuditEntry struct {
 type AuditFilter struct {
 	ActorKind string
 	Action    string
-	From, To  string
+	Period    Period
 	Search    string
 	Errors    Errors
 }
@@ -48,10 +48,10 @@ var actorKinds = []Option{
 func (f AuditFilter) active() bool { return f.narrowed() || f.Search != "" }
 
 // narrowed reports whether the filter holds anything but a search.
-func (f AuditFilter) narrowed() bool { return f.ActorKind+f.Action+f.From+f.To != "" }
+func (f AuditFilter) narrowed() bool { return f.ActorKind+f.Action+f.Period.Choice != "" }
 
 func (f AuditFilter) exportPath() string {
-	return withQuery(PathAuditExport, "actor", f.ActorKind, "action", f.Action, "q", f.Search, "from", f.From, "to", f.To)
+	return withQuery(PathAuditExport, append(f.Period.query(), "actor", f.ActorKind, "action", f.Action, "q", f.Search)...)
 }
 
 func (l AuditList) total() string {

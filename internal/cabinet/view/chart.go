@@ -5,11 +5,13 @@ import (
 	"time"
 )
 
-// Bucket counts what became of the deliveries of one stretch of time.
+// Bucket counts the deliveries that were created in one stretch of time, by what
+// has become of them.
 type Bucket struct {
 	From      time.Time
 	Delivered int64
-	Failed    int64 // attempts that failed, whether or not they are tried again
+	Retrying  int64
+	Failed    int64
 }
 
 // Chart shows deliveries over time.
@@ -18,59 +20,77 @@ type Chart struct {
 	Buckets []Bucket // oldest first, evenly spaced
 }
 
-func (c Chart) totals() (delivered, failed int64) {
+// totals sums up all buckets.
+func (c Chart) totals() Bucket {
+	var sum Bucket
 	for _, b := range c.Buckets {
-		delivered += b.Delivered
-		failed += b.Failed
+		sum.Delivered += b.Delivered
+		sum.Retrying += b.Retrying
+		sum.Failed += b.Failed
 	}
-	return delivered, failed
+	return sum
+}
+
+func (b Bucket) total() int64 { return b.Delivered + b.Retrying + b.Failed }
+
+// words says what a chart shows, for screen readers.
+func (b Bucket) words() string {
+	return formatCount(b.Delivered) + " delivered, " + formatCount(b.Retrying) + " retrying, " + formatCount(b.Failed) + " failed"
 }
 
 func tallest(buckets []Bucket) int64 {
 	var top int64
 	for _, b := range buckets {
-		top = max(top, b.Delivered+b.Failed)
+		top = max(top, b.total())
 	}
 	return top
 }
 
-// bar is one bucket drawn: y grows downwards, as SVG has it.
-type bar struct {
-	x, width                    string
-	deliveredY, deliveredHeight string
-	failedY, failedHeight       string
-	empty                       bool
-}
+// bar is one rectangle of a chart: y grows downwards, as in SVG.
+type bar struct{ class, x, y, width, height string }
 
-// bars lays buckets out in a box. What is there at all is at least a pixel high.
+// bars lays buckets out in a box, stacked: delivered at the bottom, failed on top.
+// Every count above zero is at least a pixel and a half high.
 func bars(buckets []Bucket, width, height float64) []bar {
 	top := float64(max(1, tallest(buckets)))
 	step := width / float64(max(1, len(buckets)))
 	gap := min(2, step*0.25)
+	var out []bar
+	for i, b := range buckets {
+		heights := barHeights(b, top, height)
+		bottom := height
+		for n, class := range []string{"bar-delivered", "bar-retrying", "bar-failed"} {
+			if heights[n] == 0 {
+				continue
+			}
+			bottom -= heights[n]
+			out = append(out, bar{
+				class: class, x: formatPixels(float64(i)*step + gap/2), y: formatPixels(bottom),
+				width: formatPixels(step - gap), height: formatPixels(heights[n]),
+			})
+		}
+	}
+	return out
+}
+
+// barHeights returns the heights of delivered, retrying and failed. The first takes
+// less if the others, raised to their minimum, would not fit.
+func barHeights(b Bucket, top, height float64) [3]float64 {
 	scale := func(n int64) float64 {
 		if n == 0 {
 			return 0
 		}
 		return max(1.5, float64(n)/top*height)
 	}
-	out := make([]bar, len(buckets))
-	for i, b := range buckets {
-		good, bad := scale(b.Delivered), scale(b.Failed)
-		if sum := good + bad; sum > height {
-			good = height - bad
-		}
-		out[i] = bar{
-			x: short(float64(i)*step + gap/2), width: short(step - gap),
-			deliveredY: short(height - good), deliveredHeight: short(good),
-			failedY: short(height - good - bad), failedHeight: short(bad),
-			empty: b.Delivered+b.Failed == 0,
+	heights := [3]float64{scale(b.Delivered), scale(b.Retrying), scale(b.Failed)}
+	if over := heights[0] + heights[1] + heights[2] - height; over > 0 {
+		for n := range heights {
+			cut := min(over, max(0, heights[n]-1.5))
+			heights[n] -= cut
+			over -= cut
 		}
 	}
-	return out
+	return heights
 }
 
-func short(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }
-
-func outcome(delivered, failed int64) string {
-	return formatCount(delivered) + " delivered, " + formatCount(failed) + " failed"
-}
+func formatPixels(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }

@@ -42,10 +42,12 @@ func (c Clock) Input(t *time.Time) string {
 	return t.In(c.zone()).Format(inputLayout)
 }
 
-// yesterday is 24 hours ago, for a filter.
-func (c Clock) yesterday() string {
-	t := c.Now.Add(-24 * time.Hour)
-	return c.Input(&t)
+// InputSeconds is Input with seconds.
+func (c Clock) InputSeconds(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.In(c.zone()).Format(inputLayout + ":05")
 }
 
 // Relative says how far a time lies from now. After a week it is a date: "40

@@ -34,8 +34,8 @@ type Delivery struct {
 type DeliveryFilter struct {
 	Endpoint string
 	Event    string
-	State    string // a state, or failing: retrying and failed
-	From, To string // as the inputs write them, in the company's zone
+	State    string
+	Period   Period
 	Search   string
 	Errors   Errors
 }
@@ -83,14 +83,14 @@ type DeliveryDetail struct {
 }
 
 var deliveryStates = []Option{
-	{"", "Any state"}, {"delivered", "Delivered"}, {"failing", "Failing"}, {"retrying", "Retrying"},
+	{"", "Any state"}, {"delivered", "Delivered"}, {"retrying", "Retrying"},
 	{"failed", "Failed"}, {"held", "Held"}, {"pending", "Waiting"},
 }
 
 func (f DeliveryFilter) active() bool { return f.narrowed() || f.Search != "" }
 
 // narrowed reports whether the filter holds anything but a search.
-func (f DeliveryFilter) narrowed() bool { return f.Endpoint+f.Event+f.State+f.From+f.To != "" }
+func (f DeliveryFilter) narrowed() bool { return f.Endpoint+f.Event+f.State+f.Period.Choice != "" }
 
 func (s DeliveryState) tone() Tone {
 	switch s {

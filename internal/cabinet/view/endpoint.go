@@ -11,9 +11,11 @@ type EndpointState string
 // The states of an endpoint.
 const (
 	EndpointHealthy  EndpointState = "healthy"
+	EndpointDegraded EndpointState = "degraded"
 	EndpointFailing  EndpointState = "failing"
 	EndpointDisabled EndpointState = "disabled"
-	EndpointNew      EndpointState = "new" // nothing was sent yet
+	EndpointIdle     EndpointState = "idle" // nothing was sent in the last 24 hours
+	EndpointNew      EndpointState = "new"  // nothing was sent yet
 )
 
 // Endpoint is a webhook: a row of the list and the subject of its page.
@@ -139,6 +141,8 @@ func (e Endpoint) tone() Tone {
 	switch e.State {
 	case EndpointHealthy:
 		return ToneGreen
+	case EndpointDegraded:
+		return ToneAmber
 	case EndpointFailing:
 		return ToneRed
 	default:
@@ -150,10 +154,14 @@ func (e Endpoint) word() string {
 	switch e.State {
 	case EndpointHealthy:
 		return "Healthy"
+	case EndpointDegraded:
+		return "Degraded"
 	case EndpointFailing:
 		return "Failing"
 	case EndpointDisabled:
 		return "Disabled"
+	case EndpointIdle:
+		return "Idle"
 	default:
 		return "Nothing sent yet"
 	}

@@ -5,14 +5,16 @@ import (
 	"time"
 )
 
-// RedeliverForm sends many deliveries again. It is counted first: Count is set
-// once the person has asked, and only then can it be started.
+// RedeliverForm sends many deliveries again. Count is set once the person has asked
+// for a preview; only then can it be started.
 type RedeliverForm struct {
 	Endpoints []Option
 	Endpoint  string
 	Event     string
 	State     string // failed, held or both
-	From, To  string
+	Period    Period
+	From, To  string // the counted period, as the second form sends it
+	Notes     []string
 	Count     *int64
 	Errors    Errors
 }
@@ -55,11 +57,11 @@ func (r Redelivery) scope(c Clock) string {
 	return words + ", up to " + c.Exact(r.To) + "."
 }
 
-// log is the address of the log narrowed to the same. They are in other states
-// by now, so that is left open.
+// log returns the address of the log, narrowed to the same deliveries. Their states
+// have changed, so it leaves the state open.
 func (r Redelivery) log(c Clock) string {
 	after := r.To.Add(time.Minute) // the log's end is exclusive
-	return withQuery(PathDeliveries, "endpoint", r.Endpoint, "event", r.Event, "from", c.Input(r.From), "to", c.Input(&after))
+	return withQuery(PathDeliveries, "endpoint", r.Endpoint, "event", r.Event, "period", PeriodCustom, "from", c.Input(r.From), "to", c.Input(&after))
 }
 
-var redeliverStates = []Option{{"failed", "Failed"}, {"held", "Held"}, {"both", "Failed and held"}}
+var redeliverStates = []Option{{"both", "Failed and held"}, {"failed", "Failed"}, {"held", "Held"}}

@@ -149,7 +149,7 @@ func deliverySamples() []sample {
 	good := view.DeliveryDetail{Delivery: deliveries(1)[0], Body: body, Curl: curl(), CanRedeliver: true, Tries: []view.Attempt{
 		{Number: 1, StartedAt: ago(3 * time.Second), Took: 88 * time.Millisecond, StatusCode: 200, OK: true, RequestHeaders: tries()[0].RequestHeaders},
 	}}
-	form := view.RedeliverForm{Endpoints: options(), Endpoint: "2", State: "failed", From: "2026-11-13T00:00", To: "2026-11-14T12:30"}
+	form := view.RedeliverForm{Endpoints: options(), Endpoint: "2", State: "failed", Period: view.Period{Choice: "custom", From: "2026-11-13T00:00", To: "2026-11-14T12:30"}}
 	counted, nothing, wrong := form, form, form
 	counted.Count, nothing.Count = ptr(int64(1284)), ptr(int64(0))
 	wrong.Errors = view.Errors{"to": "“To” must lie after “From”."}
@@ -159,9 +159,9 @@ func deliverySamples() []sample {
 	at := "/cabinet/deliveries"
 	return []sample{
 		{"deliveries", view.DeliveriesPage(longShell(at), view.DeliveryList{Endpoints: options(), Deliveries: deliveries(50), Total: 10000, More: true, Live: true, Pager: view.Pager{Next: at + "?after=x"}})},
-		{"deliveries-page-2", view.DeliveriesPage(shell(at), view.DeliveryList{Endpoints: options(), Deliveries: deliveries(3), Total: 53, Pager: view.Pager{Previous: at}, Filter: view.DeliveryFilter{State: "failing", From: "2026-11-13T00:00"}})},
+		{"deliveries-page-2", view.DeliveriesPage(shell(at), view.DeliveryList{Endpoints: options(), Deliveries: deliveries(3), Total: 53, Pager: view.Pager{Previous: at}, Filter: view.DeliveryFilter{State: "retrying", Period: view.Period{Choice: "custom", From: "2026-11-13T00:00"}}})},
 		{"deliveries-none", view.DeliveriesPage(shell(at), view.DeliveryList{Live: true})},
-		{"deliveries-filtered", view.DeliveriesPage(shell(at), view.DeliveryList{Endpoints: options(), Live: true, Filter: view.DeliveryFilter{Search: "asg-77", From: "2026-11-20T00:00", To: "2026-11-13T00:00", Errors: view.Errors{"to": "“To” must lie after “From”."}}})},
+		{"deliveries-filtered", view.DeliveriesPage(shell(at), view.DeliveryList{Endpoints: options(), Live: true, Filter: view.DeliveryFilter{Search: "asg-77", Period: view.Period{Choice: "custom", From: "2026-11-20T00:00", To: "2026-11-13T00:00"}, Errors: view.Errors{"to": "“To” must lie after “From”."}}})},
 		{"delivery", view.DeliveryPage(longShell(at), retrying)},
 		{"delivery-good", view.DeliveryPage(shell(at), good)},
 		{"delivery-erased", view.DeliveryPage(shell(at), erased)},

@@ -122,12 +122,13 @@ func TestPiecesOfJSON(t *testing.T) {
 
 func TestBarsStayInTheirBox(t *testing.T) {
 	t.Parallel()
-	got := bars([]Bucket{{Delivered: 100}, {Delivered: 1, Failed: 99}, {}, {Failed: 1}}, 40, 20)
+	got := bars([]Bucket{{Delivered: 100}, {Delivered: 1, Retrying: 1, Failed: 98}, {}, {Failed: 1}}, 40, 20)
 	want := []bar{
-		{x: "1.00", width: "8.00", deliveredY: "0.00", deliveredHeight: "20.00", failedY: "0.00", failedHeight: "0.00"},
-		{x: "11.00", width: "8.00", deliveredY: "19.80", deliveredHeight: "0.20", failedY: "0.00", failedHeight: "19.80"},
-		{x: "21.00", width: "8.00", deliveredY: "20.00", deliveredHeight: "0.00", failedY: "20.00", failedHeight: "0.00", empty: true},
-		{x: "31.00", width: "8.00", deliveredY: "20.00", deliveredHeight: "0.00", failedY: "18.50", failedHeight: "1.50"},
+		{class: "bar-delivered", x: "1.00", y: "0.00", width: "8.00", height: "20.00"},
+		{class: "bar-delivered", x: "11.00", y: "18.50", width: "8.00", height: "1.50"},
+		{class: "bar-retrying", x: "11.00", y: "17.00", width: "8.00", height: "1.50"},
+		{class: "bar-failed", x: "11.00", y: "0.00", width: "8.00", height: "17.00"},
+		{class: "bar-failed", x: "31.00", y: "18.50", width: "8.00", height: "1.50"},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(bar{})); diff != "" {
 		t.Error(diff)

@@ -29,7 +29,7 @@ func exerciseLogs(f testCompany) error {
 					return err
 				}
 			}
-			if _, err := s.EndpointHealth(ctx, company, endpoint, past, 24); err != nil {
+			if _, err := s.EndpointHealth(ctx, company, endpoint, past); err != nil {
 				return err
 			}
 		}

@@ -1,0 +1,101 @@
+package cabinet_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"sync/atomic"
+	"testing"
+
+	"github.com/coursebridge/coursebridge/internal/cabinet"
+	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/service"
+	"github.com/coursebridge/coursebridge/internal/store"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
+)
+
+// countingEngine counts the statements that read.
+type countingEngine struct {
+	db.Engine
+	statements atomic.Int64
+}
+
+func (e *countingEngine) Read(ctx context.Context, fn func(db.Conn) error) error {
+	return e.Engine.Read(ctx, func(c db.Conn) error { return fn(countingConn{c, e}) })
+}
+
+type countingConn struct {
+	db.Conn
+	engine *countingEngine
+}
+
+func (c countingConn) Query(ctx context.Context, sql string, args ...any) (db.Rows, error) {
+	c.engine.statements.Add(1)
+	return c.Conn.Query(ctx, sql, args...)
+}
+
+func (c countingConn) Send(ctx context.Context, b *db.Batch) error {
+	c.engine.statements.Add(int64(len(b.Items)))
+	return c.Conn.Send(ctx, b)
+}
+
+// plainBox stands in for the secret box: it does not encrypt.
+type plainBox struct{}
+
+func (plainBox) Seal(_ string, plain []byte) []byte           { return plain }
+func (plainBox) Open(_ string, sealed []byte) ([]byte, error) { return sealed, nil }
+
+func TestOverviewSendsAFixedNumberOfStatements(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, plain *store.Store) {
+		engine := &countingEngine{Engine: plain.Engine()}
+		s := store.New(engine)
+		companies := service.NewCompanies(s, 0)
+		tokens := service.NewTokens(s, service.NewWatcher(s, service.WatcherOptions{}), service.TokenOptions{})
+		t.Cleanup(func() { _ = tokens.Close() })
+		operator := domain.Actor{Kind: domain.ActorOperator}
+		company, link, err := companies.Create(t.Context(), operator, domain.NewCompany{Name: "Acme", AdminEmail: admin})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages := cabinet.New(cabinet.Options{
+			SignIn: service.NewSignIn(s, plainBox{}, service.SignInOptions{}), Sessions: service.NewSessions(s), Companies: companies,
+			Administrators: service.NewAdministrators(s, 0), Tokens: tokens,
+			Webhooks:  service.NewWebhooks(s, nil, plainBox{}, service.WebhookOptions{}),
+			PublicURL: func() string { return "" }, Now: s.Now, Log: slog.New(slog.DiscardHandler),
+		})
+		server := httptest.NewServer(pages)
+		t.Cleanup(server.Close)
+		jar, err := cookiejar.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := &http.Client{Jar: jar}
+		form := url.Values{"password": {password}, "repeat": {password}}
+		if _, err := client.PostForm(server.URL+view.PathSignInLink(link), form); err != nil {
+			t.Fatal(err)
+		}
+		count := func(endpoints int) int64 {
+			for n := range endpoints {
+				in := domain.EndpointInput{URL: fmt.Sprintf("https://hr.example/%d", n), Events: domain.EventKinds}
+				if _, err := s.AddEndpoint(t.Context(), domain.Caller{Company: company, Actor: operator}, in, []byte("secret")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := engine.statements.Load()
+			v := &visitor{fixture: fixture{T: t}, client: client, base: server.URL}
+			v.get(view.PathOverview).wantStatus(http.StatusOK).wantText("Getting started")
+			return engine.statements.Load() - before
+		}
+		one, many := count(1), count(60)
+		if one != many || many > 12 {
+			t.Errorf("%d statements with 1 webhook, %d with 61; want the same number, at most 12", one, many)
+		}
+	})
+}
