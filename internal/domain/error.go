@@ -71,11 +71,17 @@ func (e *Error) WithCause(cause error) *Error {
 	return e
 }
 
-// Invalid joins field errors into one validation error, or returns nil when there are none.
+// MaxErrorFields is the most fields that a validation error names. A request can
+// have hundreds of wrong ones, and the first few are enough to mend it.
+const MaxErrorFields = 20
+
+// Invalid joins field errors into one validation error, or returns nil when there
+// are none. It names the first MaxErrorFields.
 func Invalid(fields ...FieldError) error {
 	if len(fields) == 0 {
 		return nil
 	}
+	fields = fields[:min(len(fields), MaxErrorFields)]
 	parts := make([]string, len(fields))
 	for i, f := range fields {
 		parts[i] = f.Field + ": " + f.Message

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -121,8 +120,8 @@ func (rt *Router[Caller]) operation(op Operation[Caller]) http.HandlerFunc {
 		info, ctx := InfoFrom(r.Context()), r.Context()
 		info.Route = route
 		if op.Handler.data != nil {
-			limited, cancel := context.WithTimeout(ctx, rt.api.Timeout)
-			defer cancel()
+			limited := withDeadline(ctx, time.Now().Add(rt.api.Timeout))
+			defer limited.cancel()
 			ctx = limited
 		}
 		caller, err := rt.api.Admit(ctx, info, bearer(r.Header), op.Scope)
@@ -138,11 +137,12 @@ func (rt *Router[Caller]) operation(op Operation[Caller]) http.HandlerFunc {
 	}
 }
 
-// timedOut replaces the error of a request whose time has run out, whatever the
-// failing layer has made of it.
+// timedOut replaces an unexpected error of a request whose time has run out:
+// nothing is broken, and the client may try again.
 func timedOut(ctx context.Context, err error) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("%w: %w", context.DeadlineExceeded, errors.New(err.Error()))
+	if domain.CodeOf(err) == domain.CodeInternal && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return domain.Errorf(domain.CodeUnavailable, "The service could not answer in time. Try again in %d seconds.",
+			retries[domain.CodeUnavailable]).WithCause(err)
 	}
 	return err
 }

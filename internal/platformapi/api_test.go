@@ -28,6 +28,7 @@ type fake struct {
 	status    string
 	companies domain.Page[domain.Company]
 	record    func([]domain.ActivityItem) []domain.ActivityResult
+	wait      bool // until the request's time is up
 }
 
 func (f *fake) AuthenticatePlatform(_ context.Context, bearer string) (domain.PlatformToken, error) {
@@ -45,8 +46,12 @@ func (f *fake) note(by domain.Actor, args ...any) error {
 	return f.err
 }
 
-func (f *fake) RecordActivities(_ context.Context, by domain.Actor, items []domain.ActivityItem) ([]domain.ActivityResult, error) {
+func (f *fake) RecordActivities(ctx context.Context, by domain.Actor, items []domain.ActivityItem) ([]domain.ActivityResult, error) {
 	err := f.note(by, items)
+	if f.wait {
+		<-ctx.Done()
+		return nil, errors.New("conn closed")
+	}
 	return f.record(items), err
 }
 
@@ -131,6 +136,20 @@ func TestChecks(t *testing.T) {
 	}
 	if rec := ask(t, &fake{}, "", "PATCH", "/courses/a/companies/7", ""); rec.Header().Get("Allow") != "DELETE, PUT" {
 		t.Errorf("Allow %q", rec.Header().Get("Allow"))
+	}
+}
+
+func TestRequestsHaveADeadline(t *testing.T) {
+	t.Parallel()
+	f := &fake{record: func([]domain.ActivityItem) []domain.ActivityResult { return nil }, wait: true}
+	h := platformapi.New(f, platformapi.Options{Timeout: 10 * time.Millisecond})
+	r := httptest.NewRequest(http.MethodPost, "/platform/v1/activities", strings.NewReader(`{"items":[]}`))
+	r.Header.Set("Authorization", "Bearer platform")
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, r)
+	failure(t, rec, 503, "unavailable", "")
+	if rec.Header().Get("Retry-After") != "2" {
+		t.Errorf("Retry-After is %q", rec.Header().Get("Retry-After"))
 	}
 }
 

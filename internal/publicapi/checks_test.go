@@ -1,10 +1,12 @@
 package publicapi_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -178,6 +180,38 @@ func TestUnavailable(t *testing.T) {
 	rec := ask(h, allToken, "GET", "/courses", "")
 	if rec.Code != 503 || rec.Header().Get("Retry-After") != "2" {
 		t.Errorf("%d %v", rec.Code, rec.Header())
+	}
+}
+
+// A request that takes too long is answered, whatever the error is that the
+// interrupted layer makes of it. Errors of the domain stay what they are.
+func TestRequestsHaveADeadline(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err    error
+		status int
+		code   string
+	}{
+		{context.DeadlineExceeded, 503, "unavailable"},
+		{errors.New("conn closed"), 503, "unavailable"},
+		{domain.ErrCourseNotFound, 404, "course_not_found"},
+		{nil, 200, ""},
+	} {
+		f := &fake{err: c.err, during: func(ctx context.Context) { <-ctx.Done() }}
+		h := newAPI(t, f, publicapi.Options{Timeout: 10 * time.Millisecond})
+		rec := ask(h, allToken, "GET", "/courses", "")
+		if rec.Code != c.status || c.status != 200 && failureOf(t, rec).Code != c.code || (rec.Header().Get("Retry-After") == "2") != (c.status == 503) {
+			t.Errorf("%v: got %d %v %s, want %d %s", c.err, rec.Code, rec.Header(), rec.Body, c.status, c.code)
+		}
+	}
+}
+
+// Reports take as long as they take; the service limits them.
+func TestReportsHaveNoDeadlineOfTheAPI(t *testing.T) {
+	t.Parallel()
+	rec := ask(newAPI(t, &fake{}, publicapi.Options{Timeout: 1}), allToken, "GET", "/reports/assignments.csv", "")
+	if rec.Code != 200 {
+		t.Errorf("got %d %s", rec.Code, rec.Body)
 	}
 }
 
