@@ -31,6 +31,8 @@ type DatabaseFlags struct {
 	DatabaseConnections int           `env:"COURSEBRIDGE_DATABASE_CONNECTIONS" default:"10" placeholder:"N" help:"Most connections of the PostgreSQL pool; notifications take one more."`
 	DatabaseWait        time.Duration `env:"COURSEBRIDGE_DATABASE_WAIT" default:"30s" help:"How long to wait at start for a database that cannot be reached."`
 	Retention           time.Duration `env:"COURSEBRIDGE_RETENTION" default:"720h" help:"How long events and the delivery log are kept; at least 1h."`
+	AuditRetention      time.Duration `env:"COURSEBRIDGE_AUDIT_RETENTION" default:"8760h" help:"How long the audit log is kept; 0 = for ever."`
+	ActivityRetention   time.Duration `env:"COURSEBRIDGE_ACTIVITY_RETENTION" default:"2160h" help:"How long a repeated activity is recognised; 0 = for ever."`
 	Confirm             bool          `help:"Accept a retention of less than half of the one before. Older events and deliveries are deleted."`
 }
 
@@ -64,7 +66,7 @@ func (f ServeFlags) config() (app.ServeConfig, error) {
 		ReportLimit: f.ReportLimit, ReportTimeout: f.ReportTimeout, TrustedProxies: f.TrustedProxy, MemoryLimit: memory,
 		Stop:    app.StopConfig{Delay: f.ShutdownDelay, Drain: f.DrainTimeout},
 		Inspect: app.InspectConfig{MetricsListen: f.MetricsListen, MetricsAllow: f.MetricsAllow, DebugListen: f.DebugListen},
-		Confirm: f.Confirm,
+		Confirm: f.Confirm, Retention: app.Retention{Audit: f.AuditRetention, Activities: f.ActivityRetention},
 	}, err
 }
 

@@ -81,6 +81,7 @@ func (a *App) start(ctx context.Context, p *parts) (stop func() error, err error
 	b.every(work, sessionSweep, "delete expired sessions", p.sessions.Sweep)
 	b.every(work, analyzeInterval, "analyze grown tables", a.store.Engine().AnalyzeGrownTables)
 	b.every(work, courseStamping, "stamp renamed courses", a.store.StampRenamedCourses)
+	b.every(work, expireInterval, "delete expired rows", func(ctx context.Context) error { return a.expire(ctx, p.retention) })
 	if a.store.Engine().Name() == "sqlite" {
 		b.every(work, compactCheck, "compact the database", a.compactWeekly)
 	}

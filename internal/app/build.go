@@ -32,11 +32,12 @@ type parts struct {
 	webhooks   *service.Webhooks
 	sessions   *service.Sessions
 	webhookOff bool
+	retention  Retention
 	notes      []string // shown by /readyz?verbose
 }
 
 func (a *App) build(sc ServeConfig) (*parts, error) {
-	p := &parts{registry: prometheus.NewRegistry(), sessions: service.NewSessions(a.store), webhookOff: sc.Webhooks.Off}
+	p := &parts{registry: prometheus.NewRegistry(), sessions: service.NewSessions(a.store), webhookOff: sc.Webhooks.Off, retention: sc.Retention}
 	p.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if err := a.registerMetrics(p.registry); err != nil {
 		return nil, err

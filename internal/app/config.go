@@ -40,6 +40,7 @@ type ServeConfig struct {
 	TrustedProxies []string
 	Stop           StopConfig
 	Inspect        InspectConfig
+	Retention      Retention
 	// MemoryLimit is in bytes; 0 leaves the memory unlimited.
 	MemoryLimit int64
 	// Confirm accepts changes that delete data, such as a much shorter retention.

@@ -1,5 +1,10 @@
 package domain
 
+import (
+	"strconv"
+	"strings"
+)
+
 // ActorKind is the kind of actor that made a change.
 type ActorKind string
 
@@ -19,6 +24,22 @@ type Actor struct {
 	Label     string
 	RequestID string
 	Address   string
+}
+
+// personRef begins the reference of a person.
+const personRef = "person:"
+
+// Ref returns the text by which a row names the actor. A person is named by id, as
+// in person:7, and shown by the address of that administrator: an administrator
+// who is erased then leaves no trace. All others are named by their label.
+func (a Actor) Ref() string {
+	switch {
+	case a.Kind == ActorPerson:
+		return personRef + strconv.FormatInt(a.ID, 10)
+	case strings.HasPrefix(a.Label, personRef): // a token that is called like a person
+		return strconv.Quote(a.Label)
+	}
+	return a.Label
 }
 
 // Caller is the company on whose behalf something is done, and who does it.

@@ -189,8 +189,8 @@ func TestAuditShowsPeopleAsTheyAre(t *testing.T) {
 		must(f.t, "erase", f.store.DeleteEmployee(ctx, c, "E1"))
 		const addresses = `SELECT count(*) FROM audit_entries WHERE action LIKE 'employee.%' AND
 			actor_label || ' ' || record_id || ' ' || detail || ' ' || request_id || ' ' || address LIKE `
-		if own, all := f.count(addresses+`'anna@x.test %'`), f.count(addresses+`'%@%'`); own != 2 || all != own {
-			f.t.Errorf("%d entries about an erased employee hold an address, %d that of who serves; want 2", all, own)
+		if n := f.count(addresses + `'%@%'`); n != 0 {
+			f.t.Errorf("%d entries about an erased employee hold an address, want none: administrators are named by id", n)
 		}
 		if employees, _ = labels(); len(employees) != 2 || employees[0] != domain.ErasedEmployee || employees[1] != domain.ErasedEmployee {
 			f.t.Errorf("an erased employee is shown as %q", employees)

@@ -149,7 +149,7 @@ func (s *Store) Members(ctx context.Context, company int64) ([]domain.Member, []
 		m.Administrator = a.Administrator
 		members = append(members, m)
 		return err
-	}, `SELECT `+administratorColumns+`, m.added_at, m.added_by
+	}, `SELECT `+administratorColumns+`, m.added_at, `+actorLabel("m.added_by")+`
 		FROM company_administrators m JOIN administrators a ON a.id = m.administrator_id
 		WHERE m.company_id = $1 ORDER BY m.added_at, a.id`, company)
 	b.Query(func(r db.Rows) error {
@@ -169,9 +169,9 @@ func (s *Store) Members(ctx context.Context, company int64) ([]domain.Member, []
 // invitation was added by whoever wrote it: the log knows.
 func addMember(b *db.Batch, company, administrator int64, by domain.Actor, now time.Time) {
 	b.Exec(`INSERT INTO company_administrators (company_id, administrator_id, added_at, added_by)
-		VALUES ($1, $2, $3, coalesce((SELECT e.actor_label FROM audit_entries e
+		VALUES ($1, $2, $3, coalesce((SELECT CASE WHEN e.actor_kind = 'person' THEN 'person:' || e.actor_id ELSE e.actor_label END FROM audit_entries e
 			WHERE e.company_id = $1 AND e.action = 'administrator.invited' AND e.record_id = $4 ORDER BY e.id DESC LIMIT 1), $5))
-		ON CONFLICT DO NOTHING`, company, administrator, now, strconv.FormatInt(administrator, 10), by.Label)
+		ON CONFLICT DO NOTHING`, company, administrator, now, strconv.FormatInt(administrator, 10), by.Ref())
 }
 
 // RemoveAdministrator takes an administrator out of a company, never the last

@@ -13,7 +13,8 @@ import (
 
 // People are shown as they are now: employees by their live record,
 // administrators by theirs. What was erased is not found and stays so.
-const auditColumns = `e.company_id, e.id, e.at, e.actor_kind, e.actor_id, coalesce(p.email, e.actor_label), e.action,
+const auditColumns = `e.company_id, e.id, e.at, e.actor_kind, e.actor_id,
+	CASE WHEN e.actor_kind = 'person' THEN coalesce(p.email, '` + domain.FormerAdministrator + `') ELSE e.actor_label END, e.action,
 	e.record_kind, e.record_id, e.employee_id, e.request_id, e.address, e.detail,
 	CASE WHEN e.employee_id = 0 THEN '' ELSE coalesce(w.name, '` + domain.ErasedEmployee + `') END,
 	CASE WHEN e.record_kind = 'administrator' THEN coalesce(r.email, '` + domain.FormerAdministrator + `') ELSE '' END`
@@ -48,20 +49,20 @@ func auditConditions(company int64, f domain.AuditFilter) *conditions {
 
 const auditOrder = ` ORDER BY e.at DESC, e.id DESC`
 
-// AuditEntries gives a page of a company's log, the newest first. Pages follow
-// one another by cursor only, and the total is not counted: the log may be long.
+// AuditEntries returns a page of a company's log, the newest entry first. The next
+// page is found by cursor only, and the total is not counted: the log may be long.
 func (s *Store) AuditEntries(ctx context.Context, company int64, f domain.AuditFilter, p domain.PageRequest) (domain.Page[domain.AuditEntry], error) {
 	out := domain.Page[domain.AuditEntry]{Items: []domain.AuditEntry{}}
 	err := s.db.Read(ctx, func(c db.Conn) error {
-		walks, err := auditScans(ctx, c, company, f)
-		if err != nil || len(walks) == 0 {
+		scans, err := s.auditScans(ctx, c, company, f)
+		if err != nil || len(scans) == 0 {
 			return err
 		}
 		where := auditConditions(company, f)
 		if p.After != nil {
 			where.add("(e.at, e.id) < (?, ?)", time.UnixMilli(p.After.At).UTC(), p.After.ID)
 		}
-		text, args := auditPageSQL(where, walks, p.Limit+1)
+		text, args := s.auditPageSQL(where, scans, p.Limit+1)
 		b := &db.Batch{}
 		b.Query(func(r db.Rows) error {
 			var e domain.AuditEntry
@@ -78,17 +79,23 @@ func (s *Store) AuditEntries(ctx context.Context, company int64, f domain.AuditF
 	return out, nil
 }
 
-// auditPageSQL merges walks, each of which takes an index from the newest entry
-// on until the page is full. SQLite takes a cross join in the order it is written:
-// the walks come first.
-func auditPageSQL(where *conditions, walks []condition, rows int) (string, []any) {
+// auditPageSQL merges index scans, each of which reads an index from the newest
+// entry on until the page is full. SQLite joins in the order that a CROSS JOIN is
+// written in: the scans come first.
+func (s *Store) auditPageSQL(where *conditions, scans []auditScan, rows int) (string, []any) {
 	args := append(slices.Clone(where.args), rows)
 	limit := len(args)
-	texts := make([]string, len(walks))
-	for i, w := range walks {
+	texts := make([]string, len(scans))
+	for i, scan := range scans {
 		c := &conditions{parts: append([]string(nil), where.parts...), args: args}
-		c.add(w.text, w.args...)
-		texts[i] = fmt.Sprintf(`SELECT * FROM (SELECT e.at, e.id FROM audit_entries e%s%s LIMIT $%d) w`, c.where(), auditOrder, limit)
+		c.add(scan.text, scan.args...)
+		from := `audit_entries e`
+		if scan.records != nil {
+			table, values := s.db.ValuesTable(len(c.args)+1, db.Texts("record_id", scan.records))
+			c.args = append(c.args, values...)
+			from = table + ` k` + s.db.Join("audit_entries", "e", `e.company_id = $1 AND e.record_id = k.record_id`)
+		}
+		texts[i] = fmt.Sprintf(`SELECT * FROM (SELECT e.at, e.id FROM %s%s%s LIMIT $%d) w`, from, c.where(), auditOrder, limit)
 		args = c.args
 	}
 	return fmt.Sprintf(`SELECT %s FROM (SELECT * FROM (%s) u ORDER BY u.at DESC, u.id DESC LIMIT $%d) q
@@ -102,7 +109,7 @@ func auditPageSQL(where *conditions, walks []condition, rows int) (string, []any
 func (s *Store) AuditReport(ctx context.Context, company int64, f domain.AuditFilter, yield func([]domain.AuditEntry) error) error {
 	return mapUnavailable(pipeline(ctx, func() *auditBatch { return &auditBatch{} },
 		func(ctx context.Context, swap func(*auditBatch) (*auditBatch, error)) error {
-			return s.db.Snapshot(ctx, func(c db.Conn) error { return readAudit(ctx, c, company, f, swap) })
+			return s.db.Snapshot(ctx, func(c db.Conn) error { return s.readAudit(ctx, c, company, f, swap) })
 		},
 		func(b *auditBatch) error { return yield(b.rows) }))
 }
@@ -113,14 +120,14 @@ type auditBatch struct{ rows []domain.AuditEntry }
 func (b *auditBatch) empty() bool { return b == nil || len(b.rows) == 0 }
 func (b *auditBatch) clear()      { b.rows = b.rows[:0] }
 
-func readAudit(ctx context.Context, c db.Conn, company int64, f domain.AuditFilter, swap func(*auditBatch) (*auditBatch, error)) error {
+func (s *Store) readAudit(ctx context.Context, c db.Conn, company int64, f domain.AuditFilter, swap func(*auditBatch) (*auditBatch, error)) error {
 	where := auditConditions(company, f)
 	if f.Search != "" {
 		found, err := findAuditMatches(ctx, c, company, f.Search)
 		if err != nil {
 			return err
 		}
-		addAny(where, found.conditions())
+		s.addAny(where, found.scans())
 	}
 	batch, err := swap(nil)
 	if err != nil {

@@ -10,17 +10,26 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// condition is a part of a WHERE clause; each ? of it stands for one argument.
-type condition struct {
-	text string
-	args []any
+// auditScan selects some entries of a log; each ? of the text stands for one
+// argument. With records it selects only the entries about one of these: they are
+// one argument, so that the statement's text does not depend on their number and
+// is prepared once.
+type auditScan struct {
+	text    string
+	args    []any
+	records []string
 }
 
-// addAny adds that one of the conditions holds.
-func addAny(c *conditions, list []condition) {
-	texts, args := make([]string, len(list)), []any{}
-	for i, w := range list {
-		texts[i], args = `(`+w.text+`)`, append(args, w.args...)
+// addAny adds the condition that at least one of the scans selects an entry.
+func (s *Store) addAny(c *conditions, scans []auditScan) {
+	texts, args := make([]string, len(scans)), []any{}
+	for i, scan := range scans {
+		texts[i], args = `(`+scan.text+`)`, append(args, scan.args...)
+		if scan.records != nil {
+			table, values := s.db.ValuesTable(1, db.Texts("record_id", scan.records))
+			texts[i] += ` AND e.record_id IN (SELECT k.record_id FROM ` + strings.Replace(table, "$1", "?", 1) + ` k)`
+			args = append(args, values...)
+		}
 	}
 	c.add(`(`+strings.Join(texts, ` OR `)+`)`, args...)
 }
@@ -29,23 +38,23 @@ var actorKinds = []domain.ActorKind{
 	domain.ActorPerson, domain.ActorToken, domain.ActorOperator, domain.ActorPlatform, domain.ActorSystem,
 }
 
-// auditScans are the conditions of the walks that a filter takes, none where
-// nothing can match. audit_entries_action is by action and sort of actor,
-// audit_entries_actor by actor and action, audit_entries_record by record: each
-// is in order of time for one value of each column. Which actions there are is
-// asked first, by leaps.
-func auditScans(ctx context.Context, c db.Conn, company int64, f domain.AuditFilter) ([]condition, error) {
+// auditScans returns the index scans that serve a filter, none where nothing can
+// match. audit_entries_action is ordered by action, kind of actor and time,
+// audit_entries_actor by actor, action and time, audit_entries_record by record
+// and time. So a scan names one value for each of the leading columns; which
+// actions there are is read first.
+func (s *Store) auditScans(ctx context.Context, c db.Conn, company int64, f domain.AuditFilter) ([]auditScan, error) {
 	switch {
 	case f.Search != "":
 		found, err := findAuditMatches(ctx, c, company, f.Search)
 		if err != nil {
 			return nil, err
 		}
-		return found.scans(ctx, c, company, f.Action)
+		return found.scansOfAction(ctx, c, company, f.Action)
 	case f.Action == "" && f.Actor == "":
-		return []condition{{text: `1 = 1`}}, nil
+		return []auditScan{{text: `1 = 1`}}, nil
 	}
-	actions, err := auditActions(ctx, c, f.Action, condition{`e.company_id = ?`, []any{company}})
+	actions, err := auditActions(ctx, c, f.Action, auditScan{text: `e.company_id = ?`, args: []any{company}})
 	if err != nil {
 		return nil, err
 	}
@@ -53,18 +62,18 @@ func auditScans(ctx context.Context, c db.Conn, company int64, f domain.AuditFil
 	if f.Actor != "" {
 		kinds = []domain.ActorKind{f.Actor}
 	}
-	var out []condition
+	var out []auditScan
 	for _, action := range actions {
 		for _, kind := range kinds {
-			out = append(out, condition{`e.action = ? AND e.actor_kind = ?`, []any{action, string(kind)}})
+			out = append(out, auditScan{text: `e.action = ? AND e.actor_kind = ?`, args: []any{action, string(kind)}})
 		}
 	}
 	return out, nil
 }
 
-// auditActions gives the actions among some entries that begin with a prefix. It
-// leaps from one to the next in an index, past all the entries of each.
-func auditActions(ctx context.Context, c db.Conn, prefix string, among condition) ([]string, error) {
+// auditActions returns the actions among some entries that begin with a prefix. It
+// skips in an index from one action to the next, past all the entries of each.
+func auditActions(ctx context.Context, c db.Conn, prefix string, among auditScan) ([]string, error) {
 	where := &conditions{}
 	where.add(among.text, among.args...)
 	next := func(more string) string {
@@ -79,28 +88,28 @@ func auditActions(ctx context.Context, c db.Conn, prefix string, among condition
 			out = append(out, action)
 		}
 		return err
-	}, `WITH RECURSIVE leap (action) AS (SELECT `+next("")+` UNION ALL
-		SELECT `+next(" AND e.action > l.action")+` FROM leap l WHERE l.action IS NOT NULL)
-		SELECT action FROM leap WHERE action IS NOT NULL`, where.args...)
+	}, `WITH RECURSIVE skip (action) AS (SELECT `+next("")+` UNION ALL
+		SELECT `+next(" AND e.action > l.action")+` FROM skip l WHERE l.action IS NOT NULL)
+		SELECT action FROM skip WHERE action IS NOT NULL`, where.args...)
 	return out, c.Send(ctx, b)
 }
 
-// auditMatches is what a text can mean in the log.
+// auditMatches is what the text of a search can mean in the log.
 type auditMatches struct {
 	text                   string
 	employees, assignments []string // record ids
 	people, tokens         []int64  // actor ids
 }
 
-// How many records and how many tokens of one name are looked for, the latest.
+// At most so many of the latest records and tokens with one name are looked for.
 const (
 	maxFoundRecords = 500
 	maxFoundTokens  = 20
 )
 
-// findAuditMatches finds out what a text names: an employee or assignment by its
-// externalId, a person by the e-mail address, a token by its name. Whoever was
-// erased has no externalId any more, and is not found.
+// findAuditMatches finds what a text names: an employee or an assignment by its
+// externalId, an administrator by the address, a token by its name. An erased
+// employee has no externalId any more and is not found.
 func findAuditMatches(ctx context.Context, c db.Conn, company int64, text string) (*auditMatches, error) {
 	const (
 		employees = `SELECT x.id FROM employees x WHERE x.company_id = $1 AND x.external_id = $2 AND x.left_at IS NULL UNION ALL
@@ -134,55 +143,48 @@ func findAuditMatches(ctx context.Context, c db.Conn, company int64, text string
 	return out, c.Send(ctx, b)
 }
 
-// records are the entries about what the text names, and those of a request. A
-// record is also named as the log shows it, such as token 7.
-func (f *auditMatches) records() []condition {
-	out := []condition{{`e.request_id = ?`, []any{f.text}}, {`e.record_id = ?`, []any{f.text}}}
+// records returns scans for the entries about what the text names, and for those
+// of a request. A record may also be named as the log shows it, such as token 7.
+func (f *auditMatches) records() []auditScan {
+	out := []auditScan{{text: `e.request_id = ?`, args: []any{f.text}}, {text: `e.record_id = ?`, args: []any{f.text}}}
 	if kind, id, ok := strings.Cut(f.text, " "); ok {
-		out = append(out, condition{`e.record_id = ? AND e.record_kind = ?`, []any{id, strings.ToLower(kind)}})
+		out = append(out, auditScan{text: `e.record_id = ? AND e.record_kind = ?`, args: []any{id, strings.ToLower(kind)}})
 	}
-	for _, list := range []struct {
-		kind string
-		ids  []string
-	}{{"employee", f.employees}, {"assignment", f.assignments}} {
-		if len(list.ids) == 0 {
-			continue
-		}
-		args := []any{list.kind}
-		for _, id := range list.ids {
-			args = append(args, id)
-		}
-		out = append(out, condition{`e.record_kind = ? AND e.record_id IN (?` + strings.Repeat(`, ?`, len(list.ids)-1) + `)`, args})
+	if len(f.employees) > 0 {
+		out = append(out, auditScan{text: `e.record_kind = ?`, args: []any{"employee"}, records: f.employees})
+	}
+	if len(f.assignments) > 0 {
+		out = append(out, auditScan{text: `e.record_kind = ?`, args: []any{"assignment"}, records: f.assignments})
 	}
 	return out
 }
 
-// actors are the entries of those whom the text names.
-func (f *auditMatches) actors() []condition {
-	var out []condition
+// actors returns scans for the entries of the actors that the text names.
+func (f *auditMatches) actors() []auditScan {
+	var out []auditScan
 	for _, id := range f.people {
-		out = append(out, condition{`e.actor_kind = ? AND e.actor_id = ?`, []any{string(domain.ActorPerson), id}})
+		out = append(out, auditScan{text: `e.actor_kind = ? AND e.actor_id = ?`, args: []any{string(domain.ActorPerson), id}})
 	}
 	for _, id := range f.tokens {
-		out = append(out, condition{`e.actor_kind = ? AND e.actor_id = ?`, []any{string(domain.ActorToken), id}})
+		out = append(out, auditScan{text: `e.actor_kind = ? AND e.actor_id = ?`, args: []any{string(domain.ActorToken), id}})
 	}
 	return out
 }
 
-func (f *auditMatches) conditions() []condition { return append(f.records(), f.actors()...) }
+func (f *auditMatches) scans() []auditScan { return append(f.records(), f.actors()...) }
 
-// scans goes through what an actor did action by action: much of it may be other
-// than what the filter asks for.
-func (f *auditMatches) scans(ctx context.Context, c db.Conn, company int64, action string) ([]condition, error) {
+// scansOfAction returns scans that split an actor's entries by action, because
+// most of them may have another action than the filter asks for.
+func (f *auditMatches) scansOfAction(ctx context.Context, c db.Conn, company int64, action string) ([]auditScan, error) {
 	out := f.records()
 	for _, actor := range f.actors() {
-		among := condition{`e.company_id = ? AND ` + actor.text, append([]any{company}, actor.args...)}
+		among := auditScan{text: `e.company_id = ? AND ` + actor.text, args: append([]any{company}, actor.args...)}
 		actions, err := auditActions(ctx, c, action, among)
 		if err != nil {
 			return nil, err
 		}
 		for _, a := range actions {
-			out = append(out, condition{actor.text + ` AND e.action = ?`, append(slices.Clone(actor.args), a)})
+			out = append(out, auditScan{text: actor.text + ` AND e.action = ?`, args: append(slices.Clone(actor.args), a)})
 		}
 	}
 	return out, nil

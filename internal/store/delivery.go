@@ -12,8 +12,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-const deliveryColumns = `CAST(d.id AS text), d.seq, d.endpoint_id, d.event_id, d.kind, v.external_id, d.state, d.attempts,
-	d.round_start, d.due_at, d.created_at, d.finished_at, d.status_code, d.error_kind, d.requested_by, e.url,
+var deliveryColumns = `CAST(d.id AS text), d.seq, d.endpoint_id, d.event_id, d.kind, v.external_id, d.state, d.attempts,
+	d.round_start, d.due_at, d.created_at, d.finished_at, d.status_code, d.error_kind, ` + actorLabel("d.requested_by") + `, e.url,
 	v.erased_at IS NOT NULL`
 
 const deliveryTables = ` FROM deliveries d` + deliveryJoins
@@ -106,7 +106,7 @@ func (s *Store) Delivery(ctx context.Context, company int64, id string) (domain.
 		d.Tries = append(d.Tries, a)
 		return err
 	}, `SELECT number, url, started_at, duration_us, status_code, error_kind, error, request_headers, response_headers,
-			response_body, requested_by
+			response_body, `+actorLabel("requested_by")+`
 		FROM delivery_attempts WHERE company_id = $1 AND delivery_id = $2 ORDER BY number`, company, parsed.String())
 	if err := s.read(ctx, b); err != nil {
 		return d, err

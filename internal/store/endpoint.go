@@ -10,8 +10,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-const endpointColumns = `company_id, id, url, description, events, secret, previous_secret, previous_until,
-	created_at, created_by, disabled_at, disabled_reason, failing_since, removed_at`
+var endpointColumns = `company_id, id, url, description, events, secret, previous_secret, previous_until,
+	created_at, ` + actorLabel("created_by") + `, disabled_at, disabled_reason, failing_since, removed_at`
 
 func scanEndpoint(r db.Rows, e *domain.Endpoint, more ...any) error {
 	var kinds, reason string
@@ -48,7 +48,7 @@ func (s *Store) AddEndpoint(ctx context.Context, c domain.Caller, in domain.Endp
 			`INSERT INTO endpoints (company_id, url, description, events, secret, created_at, created_by, disabled_reason,
 				lease_owner, lease_until)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, '', '', $6) RETURNING `+endpointColumns,
-			c.Company.ID, in.URL, in.Description, encodeList(in.Events), []byte(secret), tx.Now(), c.Actor.Label)
+			c.Company.ID, in.URL, in.Description, encodeList(in.Events), []byte(secret), tx.Now(), c.Actor.Ref())
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}

@@ -136,7 +136,7 @@ func (o *outbox) audit(b *db.Batch, now time.Time, entries ...domain.AuditEntry)
 	for i, e := range entries {
 		companies[i], actors[i], employees[i] = e.CompanyID, e.Actor.ID, e.EmployeeID
 		for k, text := range [len(texts)]string{
-			string(e.Actor.Kind), e.Actor.Label, e.Action, e.RecordKind, e.RecordID, e.Actor.RequestID, e.Actor.Address, e.Detail,
+			string(e.Actor.Kind), auditLabel(e.Actor), e.Action, e.RecordKind, e.RecordID, e.Actor.RequestID, e.Actor.Address, e.Detail,
 		} {
 			texts[k] = append(texts[k], text)
 		}

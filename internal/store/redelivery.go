@@ -46,7 +46,7 @@ func (s *Store) Redeliver(ctx context.Context, c domain.Caller, id string) error
 		}
 		b = &db.Batch{}
 		b.One(domain.ErrDeliveryNotFound, `UPDATE deliveries SET `+requeue+` WHERE company_id = $3 AND id = $4`,
-			tx.Now(), c.Actor.Label, c.Company.ID, parsed.String())
+			tx.Now(), c.Actor.Ref(), c.Company.ID, parsed.String())
 		box.audit(b, tx.Now(), domain.AuditEntry{
 			CompanyID: c.Company.ID, Actor: c.Actor, Action: "delivery.redelivered", RecordKind: "delivery", RecordID: parsed.String(),
 		})
@@ -116,7 +116,7 @@ func (s *Store) AddRedelivery(ctx context.Context, c domain.Caller, f domain.Red
 		b.Query(func(r db.Rows) error { return r.Scan(&out.ID) },
 			`INSERT INTO redeliveries (company_id, endpoint_id, states, kind, from_at, to_at, total, done, cursor, requested_by, created_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, 0, '', $8, $9) RETURNING id`,
-			c.Company.ID, f.EndpointID, encodeList(f.States), string(f.Kind), *f.From, *f.To, out.Total, c.Actor.Label, tx.Now())
+			c.Company.ID, f.EndpointID, encodeList(f.States), string(f.Kind), *f.From, *f.To, out.Total, c.Actor.Ref(), tx.Now())
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func (s *Store) AddRedelivery(ctx context.Context, c domain.Caller, f domain.Red
 	return out, err
 }
 
-const redeliveryColumns = `company_id, id, endpoint_id, states, kind, from_at, to_at, total, done, requested_by, created_at, finished_at`
+var redeliveryColumns = `company_id, id, endpoint_id, states, kind, from_at, to_at, total, done, ` + actorLabel("requested_by") + `, created_at, finished_at`
 
 func scanRedelivery(r db.Rows, j *domain.Redelivery, more ...any) error {
 	var states, kind string
@@ -183,17 +183,18 @@ func (s *Store) OpenRedeliveries(ctx context.Context) ([]domain.Redelivery, erro
 func (s *Store) ContinueRedelivery(ctx context.Context, company, id int64, limit int) (finished bool, err error) {
 	err = s.write(ctx, func(tx db.Tx, box *outbox) error {
 		var j domain.Redelivery
-		var cursor string
+		var cursor, requestedBy string // a reference, which the deliveries get too
 		found := false
 		b := &db.Batch{}
-		b.Query(func(r db.Rows) error { found = true; return scanRedelivery(r, &j, &cursor) },
-			`SELECT `+redeliveryColumns+`, cursor FROM redeliveries r WHERE company_id = $1 AND id = $2`+s.db.ForUpdate("r"), company, id)
+		b.Query(func(r db.Rows) error { found = true; return scanRedelivery(r, &j, &cursor, &requestedBy) },
+			`SELECT `+redeliveryColumns+`, cursor, requested_by FROM redeliveries r WHERE company_id = $1 AND id = $2`+s.db.ForUpdate("r"), company, id)
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}
 		if finished = !found || j.FinishedAt != nil; finished {
 			return nil
 		}
+		j.RequestedBy = requestedBy
 		picked, err := s.pickRedeliverable(ctx, tx, j, cursor, limit)
 		if err != nil {
 			return err

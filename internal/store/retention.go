@@ -7,9 +7,13 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// expireStep is how many events one transaction removes, with their deliveries
-// and attempts: few enough to be a short one.
-const expireStep = 100
+const (
+	// expireStep is how many events one transaction removes, with their deliveries
+	// and attempts: few enough for a short transaction.
+	expireStep = 100
+	// expireRows is the same for tables whose rows stand alone.
+	expireRows = 500
+)
 
 type eventKey struct{ company, id int64 }
 
@@ -18,9 +22,9 @@ type deliveryKey struct {
 	id      string
 }
 
-// ExpireEvents removes a few events from before the instant with their
-// deliveries and attempts, and says whether there may be more. Deliveries that
-// are still to be sent stay, and their events with them.
+// ExpireEvents removes some events that happened before the instant, with their
+// deliveries and attempts, and reports whether there may be more. Deliveries that
+// are still to be sent stay, and so do their events.
 func (s *Store) ExpireEvents(ctx context.Context, before time.Time) (more bool, err error) {
 	err = s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		var events []eventKey
@@ -45,7 +49,7 @@ func (s *Store) ExpireEvents(ctx context.Context, before time.Time) (more bool, 
 	return more, err
 }
 
-// removeEvents leaves what someone put back into the queue since it was picked.
+// removeEvents keeps what was put back into the queue since the events were chosen.
 func (s *Store) removeEvents(ctx context.Context, tx db.Tx, events []eventKey) error {
 	var deliveries []deliveryKey
 	b := &db.Batch{}
@@ -76,8 +80,8 @@ func (s *Store) removeEvents(ctx context.Context, tx db.Tx, events []eventKey) e
 	return nil
 }
 
-// ExpireWebhooks removes what else has had its time: finished redeliveries and
-// removed endpoints from before the instant, and secrets that no longer sign.
+// ExpireWebhooks removes redeliveries that finished and endpoints that were removed
+// before the instant, and previous secrets that no longer sign.
 func (s *Store) ExpireWebhooks(ctx context.Context, before time.Time) error {
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		b := &db.Batch{}
@@ -92,4 +96,47 @@ func (s *Store) ExpireWebhooks(ctx context.Context, before time.Time) error {
 		tx.SendAndCommit(b)
 		return nil
 	})
+}
+
+// ExpireAudit removes the entries of all audit logs from before the instant, in
+// small transactions. Several replicas may call it at once.
+func (s *Store) ExpireAudit(ctx context.Context, before time.Time) error {
+	for company := int64(0); ; {
+		next := int64(0)
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error { return r.Scan(&next) }, `SELECT c.id FROM companies c WHERE c.id >= $1 AND EXISTS
+			(SELECT 1 FROM audit_entries e WHERE e.company_id = c.id AND e.at < $2) ORDER BY c.id LIMIT 1`, company, before)
+		if err := s.read(ctx, b); err != nil || next == 0 {
+			return err
+		}
+		n, err := s.expireStep(ctx, `DELETE FROM audit_entries WHERE company_id = $2 AND id IN (SELECT e.id FROM audit_entries e
+			WHERE e.company_id = $2 AND e.at < $1 ORDER BY e.at, e.id LIMIT $3`+s.db.ForUpdate("e")+s.db.SkipLocked()+`)`, before, next, expireRows)
+		if err != nil {
+			return err
+		}
+		if company = next; n < expireRows {
+			company++ // done, or the rest is being removed by another replica
+		}
+	}
+}
+
+// ExpireActivities forgets the ids of activities that were received before the
+// instant, in small transactions: an activity that is reported again after that is
+// a new one. Several replicas may call it at once.
+func (s *Store) ExpireActivities(ctx context.Context, before time.Time) error {
+	for {
+		n, err := s.expireStep(ctx, `DELETE FROM activities WHERE id IN (SELECT x.id FROM activities x
+			WHERE x.received_at < $1 ORDER BY x.received_at LIMIT $2`+s.db.ForUpdate("x")+s.db.SkipLocked()+`)`, before, expireRows)
+		if err != nil || n < expireRows {
+			return err
+		}
+	}
+}
+
+func (s *Store) expireStep(ctx context.Context, sql string, args ...any) (n int64, err error) {
+	err = s.write(ctx, func(tx db.Tx, _ *outbox) error {
+		n, err = tx.Exec(ctx, sql, args...)
+		return err
+	})
+	return n, err
 }

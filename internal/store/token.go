@@ -10,7 +10,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-const tokenColumns = `t.company_id, t.id, t.name, t.last_four, t.scopes, t.allowed, t.created_by, t.created_at, t.expires_at,
+var tokenColumns = `t.company_id, t.id, t.name, t.last_four, t.scopes, t.allowed, ` + actorLabel("t.created_by") + `, t.created_at, t.expires_at,
 	t.revoked_at, t.last_used_at, t.last_used_ip, ` + companyColumns
 
 func scanToken(r db.Rows, t *domain.Token) error {
@@ -71,7 +71,7 @@ func (s *Store) CreateToken(ctx context.Context, c domain.Caller, n domain.NewTo
 			`INSERT INTO tokens (company_id, name, hash, last_four, scopes, allowed, created_by, created_at, expires_at, last_used_ip)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, '') RETURNING id`,
 			out.CompanyID, out.Name, digest.Hash[:], out.LastFour, encodeList(out.Scopes), encodePrefixes(out.Allowed),
-			out.CreatedBy, out.CreatedAt, out.ExpiresAt)
+			c.Actor.Ref(), out.CreatedAt, out.ExpiresAt)
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store"
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
@@ -106,4 +107,31 @@ func TestLogsAreReadInOrder(t *testing.T) {
 			return err
 		})
 	}
+}
+
+// The text of a search does not depend on how many records it finds: each text is
+// prepared once on every connection.
+func TestSearchOfTheLogIsOneStatement(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		watched, r := recordStatements(s)
+		f := newTestCompany(t, s)
+		exam := f.addAssessment()
+		f.provisionAll("E1", "E2")
+		f.assign("A1", "E1", exam)
+		for _, id := range numbered("B%d", 0, 7) {
+			f.assign(id, "E2", exam)
+		}
+		search := func(text string) string {
+			items := r.during(t, func() error {
+				page, err := watched.AuditEntries(t.Context(), f.c.Company.ID, domain.AuditFilter{Search: text}, domain.PageRequest{Limit: 50})
+				if err == nil && len(page.Items) < 2 {
+					t.Errorf("%s: found %d entries", text, len(page.Items))
+				}
+				return err
+			})
+			return items[len(items)-1].SQL
+		}
+		equal(t, "the statement for another number of records", search("E2"), search("E1"))
+	})
 }
