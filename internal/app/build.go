@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -176,26 +177,17 @@ func (a *App) newSender(wc WebhookConfig) *delivery.Sender {
 		Guard:     wc.guard(),
 		UserAgent: "coursebridge/" + a.config.Version, Timeout: wc.Timeout, Now: a.store.Now,
 	}
-	if wc.UseProxy {
+	switch {
+	case wc.Off: // test events fail with this sentence
+		config.Proxy = func(*http.Request) (*url.URL, error) {
+			return nil, &delivery.TargetError{Message: "This server sends no webhooks (--no-webhooks, or a restored database)."}
+		}
+	case wc.UseProxy:
 		config.Proxy = http.ProxyFromEnvironment
 	}
 	return delivery.NewSender(config)
 }
 
 func (a *App) newWebhooks(sender *delivery.Sender, wc WebhookConfig, log *slog.Logger) *service.Webhooks {
-	var targets service.Targets = delivery.NewProber(sender)
-	if wc.Off {
-		targets = silentTargets{targets}
-	}
-	return service.NewWebhooks(a.store, targets, a.box, service.WebhookOptions{Retention: wc.Retention, Log: log})
-}
-
-// silentTargets sends no test events.
-type silentTargets struct{ service.Targets }
-
-func (silentTargets) Probe(_ context.Context, e domain.Endpoint, _, _ string, _ domain.Event, id string) domain.Attempt {
-	return domain.Attempt{
-		CompanyID: e.CompanyID, DeliveryID: id, Number: 1, URL: e.URL, ErrorKind: "webhooks_off",
-		Error: "This server sends no webhooks (--no-webhooks, or a restored database).",
-	}
+	return service.NewWebhooks(a.store, delivery.NewProber(sender), a.box, service.WebhookOptions{Retention: wc.Retention, Log: log})
 }

@@ -49,20 +49,20 @@ type ServeConfig struct {
 	Ready func(Serving) error
 }
 
-// StopConfig says how the server stops.
+// StopConfig configures how the server stops.
 type StopConfig struct {
 	Delay time.Duration // serving goes on with /readyz red
 	Drain time.Duration // requests may finish; 0 means 10 s
 }
 
-// InspectConfig says who may look into the process.
+// InspectConfig configures who may look into the process.
 type InspectConfig struct {
 	MetricsListen string   // an address of its own for /metrics
 	MetricsAllow  []string // networks that may read /metrics on the main listener
 	DebugListen   string   // an address for pprof
 }
 
-// Serving tells where a server listens and where people reach it.
+// Serving holds the addresses of a server: where it listens and where people reach it.
 type Serving struct {
 	Address string `json:"address"`
 	URL     string `json:"url"`

@@ -101,7 +101,7 @@ func (a *App) requireFile() error {
 }
 
 // createFile creates a new SQLite file that only its owner can read. Where it
-// fails, opening the database fails too and says why.
+// fails, opening the database fails too, with the reason.
 func (a *App) createFile() {
 	path, ok := strings.CutPrefix(a.config.Database, sqliteScheme)
 	if !ok || path == "" || !a.config.Create {

@@ -19,7 +19,7 @@ const (
 	demoInterval = 3 * time.Second // between the steps of the simulated learners
 )
 
-// DemoStarted tells how to reach the demo.
+// DemoStarted holds what is needed to try the demo.
 type DemoStarted struct {
 	SignInURL string `json:"signInUrl"`
 	APIURL    string `json:"apiUrl"`

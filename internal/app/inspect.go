@@ -12,7 +12,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/server"
 )
 
-// inspection is the listeners beside the main one: metrics and pprof.
+// inspection holds the additional listeners: metrics and pprof.
 type inspection struct {
 	servers []*http.Server
 	wg      sync.WaitGroup

@@ -9,7 +9,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// Migrated tells the state of the schema.
+// Migrated is the state of the schema.
 type Migrated struct {
 	Status string `json:"status"`
 }
@@ -29,7 +29,7 @@ func Migrate(ctx context.Context, c Config) (Migrated, error) {
 	return Migrated{Status: upToDate}, errors.Join(err, a.Close())
 }
 
-// MigrationStatus tells what Migrate would do, and changes nothing.
+// MigrationStatus reports what Migrate would do. It changes nothing.
 func MigrationStatus(ctx context.Context, c Config) (Migrated, error) {
 	a := &App{config: c}
 	if err := a.requireFile(); err != nil {

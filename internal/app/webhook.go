@@ -162,7 +162,7 @@ func (a *App) TestWebhook(ctx context.Context, wc WebhookConfig, company, id int
 	})
 }
 
-// WebhookState tells whether a webhook gets its events.
+// WebhookState is the state of a webhook: enabled, disabled or removed.
 type WebhookState struct {
 	ID    int64  `json:"id"`
 	State string `json:"state"`

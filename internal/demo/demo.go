@@ -27,7 +27,7 @@ type World struct {
 	activity int
 }
 
-// New gives a world for the company.
+// New returns a world for the company.
 func New(learning *service.Learning, caller domain.Caller) *World {
 	return &World{
 		learning: learning, caller: caller, rand: rand.New(rand.NewPCG(seed, seed)), //nolint:gosec // Simulated people need no secrets.
@@ -35,7 +35,7 @@ func New(learning *service.Learning, caller domain.Caller) *World {
 	}
 }
 
-// Seed fills the company and says how far it is.
+// Seed fills the company and reports its progress.
 func (w *World) Seed(ctx context.Context, progress func(done, total int, what string)) error {
 	total := len(catalogue) + 1 + 2*peopleCount
 	done := 0
@@ -83,7 +83,7 @@ func (w *World) hire(ctx context.Context) error {
 	return err
 }
 
-// assignHistory gives the n-th person a few courses and a past with them.
+// assignHistory assigns a few courses to the n-th person, with activity in the past.
 func (w *World) assignHistory(ctx context.Context, n int) error {
 	now := w.learning.Now()
 	for k := range 2 + w.rand.IntN(3) {
@@ -145,7 +145,7 @@ func (w *World) step(a domain.Assignment, at time.Time, percent int) domain.Acti
 	return domain.ActivityItem{Activity: act}
 }
 
-// Live lets people learn, join and be assigned, until ctx ends.
+// Live simulates learning, hiring and assigning until ctx ends.
 func (w *World) Live(ctx context.Context, every time.Duration) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

@@ -1,4 +1,4 @@
-// Package demo fills a throw-away company with courses, people and a history,
-// and lets simulated learners go on learning while one looks around. It does
-// everything through the use cases that real callers have.
+// Package demo fills a throw-away company with courses, people and a history, and
+// simulates learners while the demo runs. It uses the same use cases as real
+// callers.
 package demo

@@ -20,7 +20,7 @@ var lastNames = []string{
 
 var teams = []string{"Sales", "Support", "Field service", "Warehouse", "Finance", "Engineering"}
 
-// person makes the n-th employee; the same n always gives the same one.
+// person returns the n-th employee, always the same one for the same n.
 func person(r *rand.Rand, n int) (domain.Provision, []string) {
 	first, last := firstNames[n%len(firstNames)], lastNames[(n*7+n/len(firstNames))%len(lastNames)]
 	tags := []string{teams[r.IntN(len(teams))]}

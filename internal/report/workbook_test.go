@@ -158,7 +158,7 @@ func TestSheetNames(t *testing.T) {
 	}
 	for _, test := range tests {
 		var out bytes.Buffer
-		w, err := newXLSX(&out, sampleColumns[:1], nil, test.name, 1)
+		w, err := newXLSX(&out, sampleColumns[:1], sheetOptions{nil, test.name, 1})
 		if err != nil {
 			t.Fatal(err)
 		}

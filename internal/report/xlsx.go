@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// maxSheetRows is how many data rows a sheet holds beside its header.
+	// maxSheetRows is how many data rows a sheet holds in addition to its header.
 	maxSheetRows = 1<<20 - 1
 	maxSheetCols = 1 << 14
 	// maxExact is the largest whole number that a spreadsheet shows with all its digits.
 	maxExact = 999_999_999_999_999
-	// maxGeneral is the largest one that it shows without an exponent if no number format says so.
+	// maxGeneral is the largest one that it shows without an exponent unless a number format asks for it.
 	maxGeneral = 99_999_999_999
 )
 
@@ -42,22 +42,29 @@ var _ Writer = (*XLSX)(nil)
 // NewXLSX starts a workbook on w. Times are shown in loc (nil is UTC). Its first sheet is called sheet, the next ones
 // "sheet 2" and so on.
 func NewXLSX(w io.Writer, cols []Column, loc *time.Location, sheet string) (*XLSX, error) {
-	return newXLSX(w, cols, loc, sheet, maxSheetRows)
+	return newXLSX(w, cols, sheetOptions{loc: loc, name: sheet, limit: maxSheetRows})
 }
 
-func newXLSX(w io.Writer, cols []Column, loc *time.Location, sheet string, limit int) (*XLSX, error) {
+// sheetOptions describe the sheets of a workbook.
+type sheetOptions struct {
+	loc   *time.Location
+	name  string
+	limit int // data rows to a sheet
+}
+
+func newXLSX(w io.Writer, cols []Column, o sheetOptions) (*XLSX, error) {
 	if err := checkColumns(cols, maxSheetCols); err != nil {
 		return nil, err
 	}
-	if err := checkSheetName(sheet); err != nil {
+	if err := checkSheetName(o.name); err != nil {
 		return nil, err
 	}
 	x := &XLSX{
 		zip:   zip.NewWriter(bufio.NewWriterSize(w, bufferSize/2)),
 		cols:  newXLSXColumns(cols),
-		clock: newClock(loc),
-		name:  sheet,
-		limit: limit,
+		clock: newClock(o.loc),
+		name:  o.name,
+		limit: o.limit,
 		buf:   make([]byte, 0, bufferSize+bufferSize/4),
 	}
 	x.zip.RegisterCompressor(zip.Deflate, oneCompressor())

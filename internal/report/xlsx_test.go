@@ -16,7 +16,7 @@ import (
 func writeXLSX(t testing.TB, cols []Column, limit int, rows ...[]Cell) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := newXLSX(&out, cols, location(t, "Europe/Kyiv"), "Assignments", limit)
+	w, err := newXLSX(&out, cols, sheetOptions{location(t, "Europe/Kyiv"), "Assignments", limit})
 	if err != nil {
 		t.Fatal(err)
 	}

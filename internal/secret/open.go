@@ -19,7 +19,7 @@ type Settings interface {
 
 const settingName = "sealing_key"
 
-// Options tell where the operator's key is. Key takes precedence over File.
+// Options name the operator's key. Key takes precedence over File.
 type Options struct {
 	Key  string // the value of COURSEBRIDGE_SECRET_KEY
 	File string // created if it is missing; for databases that are files themselves

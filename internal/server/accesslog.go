@@ -11,20 +11,14 @@ import (
 	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
-// accessTimes are when a request ended and how long it took.
-type accessTimes struct {
-	end  time.Time
-	took time.Duration
-}
-
 // logRequest writes the one line of the access log. It holds no token, path,
 // query or body: all of them may carry secrets or personal data.
-func (h *handler) logRequest(q *request, mount *Mount, method string, at accessTimes, broken bool) {
+func (h *handler) logRequest(q *request) {
 	level := slog.LevelInfo
 	switch {
 	case q.Info.Err != nil && !errors.Is(q.Info.Err, context.Canceled):
 		level = slog.LevelError
-	case mount.Quiet:
+	case q.mount.Quiet:
 		level = slog.LevelDebug
 	}
 	if !h.log.Enabled(&q.Context, level) {
@@ -36,10 +30,10 @@ func (h *handler) logRequest(q *request, mount *Mount, method string, at accessT
 	}
 	attrs := make([]slog.Attr, 0, 13)
 	attrs = append(attrs,
-		slog.String("method", method),
+		slog.String("method", q.method),
 		slog.String("route", routeLabel(q.Info.Route)),
 		slog.Int("status", q.status),
-		slog.Float64("duration_ms", milliseconds(at.took)),
+		slog.Float64("duration_ms", milliseconds(q.end.Sub(q.start))),
 		slog.Int64("bytes", q.bytes),
 		slog.String("request_id", q.Info.RequestID),
 		slog.String("remote", q.Info.Remote()),
@@ -51,14 +45,14 @@ func (h *handler) logRequest(q *request, mount *Mount, method string, at accessT
 	if q.Info.Err != nil {
 		attrs = append(attrs, slog.String("error", q.Info.Err.Error()))
 	}
-	if broken {
+	if q.broken {
 		attrs = append(attrs, slog.Bool("broken", true))
 	}
 	if suppressed > 0 {
 		attrs = append(attrs, slog.Int64("suppressed", suppressed))
 	}
 	// Not through the logger, which would look up the line of code at every request.
-	record := slog.NewRecord(at.end, level, "request", 0)
+	record := slog.NewRecord(q.end, level, "request", 0)
 	record.AddAttrs(attrs...)
 	_ = h.log.Handler().Handle(&q.Context, record)
 }

@@ -31,7 +31,12 @@ type handler struct {
 type request struct {
 	httpapi.Context
 	writer
-	body requestBody
+	body   requestBody
+	mount  *Mount
+	start  time.Time
+	end    time.Time
+	method string
+	broken bool // the answer was cut off
 }
 
 func newHandler(o Options, ready *readiness) (*handler, error) {
@@ -59,7 +64,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.metrics.inFlight.Inc()
 	defer h.metrics.inFlight.Dec()
 	mount := h.mux.find(r.URL.Path)
-	q := &request{writer: writer{ResponseWriter: w, deadlineSet: start}}
+	q := &request{writer: writer{ResponseWriter: w, deadlineSet: start}, mount: mount, start: start, method: methodLabel(r.Method)}
 	parent := r.Context()
 	if mount.API {
 		// A half-closed connection cancels the request's context as a broken one
@@ -76,7 +81,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		q.body.ReadCloser = r.Body
 		r.Body = http.MaxBytesReader(w, &q.body, mount.MaxBody)
 	}
-	defer func() { h.finish(q, r, mount, start, recover()) }()
+	defer func() { h.finish(q, r, recover()) }()
 	mount.Handler.ServeHTTP(&q.writer, r)
 }
 
@@ -102,24 +107,22 @@ func (h *handler) findClient(q *request, r *http.Request) {
 
 // finish answers for a panic, writes the log line and the metrics, and leaves
 // the connection in a state that the client can understand.
-func (h *handler) finish(q *request, r *http.Request, mount *Mount, start time.Time, panicked any) {
-	broken := false
+func (h *handler) finish(q *request, r *http.Request, panicked any) {
 	if panicked != nil {
-		broken = q.status != 0 || isAbort(panicked)
-		h.recovered(q, r, panicked, broken)
+		q.broken = q.status != 0 || isAbort(panicked)
+		h.recovered(q, r, panicked)
 	}
 	if q.status == 0 {
 		q.status = http.StatusOK // net/http sends it for a handler that wrote nothing
 	}
-	now := time.Now()
-	q.extendDeadline(now) // net/http still has a buffer to send
-	method := methodLabel(r.Method)
-	h.metrics.observe(routeLabel(q.Info.Route), method, q.status, now.Sub(start))
-	h.logRequest(q, mount, method, accessTimes{now, now.Sub(start)}, broken)
+	q.end = time.Now()
+	q.extendDeadline(q.end) // net/http still has a buffer to send
+	h.metrics.observe(routeLabel(q.Info.Route), q.method, q.status, q.end.Sub(q.start))
+	h.logRequest(q)
 	switch {
-	case broken && !r.ProtoAtLeast(1, 1):
+	case q.broken && !r.ProtoAtLeast(1, 1):
 		resetConnection(q.ResponseWriter)
-	case broken:
+	case q.broken:
 		// Only a broken connection tells the client that the answer is incomplete.
 		panic(http.ErrAbortHandler)
 	case q.body.bodyPending(r):
@@ -127,7 +130,7 @@ func (h *handler) finish(q *request, r *http.Request, mount *Mount, start time.T
 	}
 }
 
-func (h *handler) recovered(q *request, r *http.Request, panicked any, broken bool) {
+func (h *handler) recovered(q *request, r *http.Request, panicked any) {
 	if isAbort(panicked) {
 		if q.Info.Err == nil {
 			q.Info.Err = errors.New("the answer was cut off")
@@ -138,7 +141,7 @@ func (h *handler) recovered(q *request, r *http.Request, panicked any, broken bo
 	attrs := appendCaller([]slog.Attr{slog.String("request_id", q.Info.RequestID)}, &q.Info)
 	attrs = append(attrs, slog.Any("panic", panicked), slog.String("stack", string(debug.Stack())))
 	h.log.LogAttrs(r.Context(), slog.LevelError, "a handler panicked", attrs...)
-	if !broken {
+	if !q.broken {
 		httpapi.WriteError(&q.writer, r, q.Info.Err)
 	}
 }

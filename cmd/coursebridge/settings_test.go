@@ -1,0 +1,113 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
+)
+
+// A variable must never choose what one call acts on.
+func TestArgumentsDoNotComeFromTheEnvironment(t *testing.T) {
+	eachEngine(t, func(t *testing.T, database string) {
+		mustRun(t, database, "migrate")
+		mustRun(t, database, "company", "create", "--name", "Acme", "--admin", "ann@acme.example")
+		mustRun(t, database, "token", "create", "--company", "1", "--name", "HR", "--scope", "b2b_read")
+		t.Setenv("COURSEBRIDGE_ID", "1")
+		got := runCommand(t, "token", "revoke", "--database", database)
+		if got.code == 0 || !strings.Contains(got.stderr, "--id") {
+			t.Errorf("exit code %d, %s", got.code, got.stderr)
+		}
+		tokens := mustRun(t, database, "token", "list")["tokens"].([]any)
+		if revoked := tokens[0].(map[string]any)["revokedAt"]; revoked != nil {
+			t.Errorf("the token was revoked at %v", revoked)
+		}
+	})
+}
+
+func TestSettingsComeFromVariablesAndFiles(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	one, two, three := storetest.SQLite(t), storetest.SQLite(t), storetest.SQLite(t)
+	for _, database := range []string{one, two, three} {
+		mustRun(t, database, "migrate")
+	}
+	mustRun(t, one, "company", "create", "--name", "One", "--admin", "a@one.example")
+	mustRun(t, two, "company", "create", "--name", "Two", "--admin", "a@two.example")
+	mustRun(t, three, "company", "create", "--name", "Three", "--admin", "a@three.example")
+	config := write("config", "# settings\n\ndatabase = "+one+"\njson = true\n")
+	wantCompany := func(name string, args ...string) {
+		t.Helper()
+		got := runCommand(t, append([]string{"company", "list"}, args...)...)
+		if got.code != 0 || !strings.Contains(got.stdout, `"name":"`+name+`"`) {
+			t.Errorf("exit code %d, printed %q, want company %s: %s", got.code, got.stdout, name, got.stderr)
+		}
+	}
+	wantCompany("One", "--config", config)
+	t.Setenv("COURSEBRIDGE_CONFIG", config)
+	wantCompany("One")
+	t.Setenv("COURSEBRIDGE_DATABASE_FILE", write("address", two+"\n"))
+	wantCompany("Two")
+	t.Setenv("COURSEBRIDGE_DATABASE", three)
+	wantCompany("Three")
+	wantCompany("One", "--database", one)
+
+	wantRefused(t, `line 1: "id" is not a setting`, "company", "list", "--config", write("bad", "id = 3\n"))
+	wantRefused(t, "line 2 must have the form name = value", "company", "list", "--config", write("worse", "json = true\nnonsense\n"))
+	wantRefused(t, "configuration file", "company", "list", "--config", filepath.Join(dir, "missing"))
+	t.Setenv("COURSEBRIDGE_PUBLIC_URL_FILE", filepath.Join(dir, "missing"))
+	wantRefused(t, "COURSEBRIDGE_PUBLIC_URL_FILE", "company", "list")
+}
+
+func TestUnknownVariablesAreWarnedOf(t *testing.T) {
+	t.Setenv("COURSEBRIDGE_RATE_LIMT", "5")
+	t.Setenv("COURSEBRIDGE_SERVICE_HOST", "10.0.0.1") // set by Kubernetes
+	got := runCommand(t, "version")
+	if got.code != 0 || !strings.Contains(got.stderr, "COURSEBRIDGE_RATE_LIMT is not a setting and has no effect; did you mean COURSEBRIDGE_RATE_LIMIT?") ||
+		strings.Contains(got.stderr, "SERVICE_HOST") {
+		t.Errorf("exit code %d: %s", got.code, got.stderr)
+	}
+}
+
+func TestDangerousValuesAreRefused(t *testing.T) {
+	t.Parallel()
+	for flag, allowed := range map[string]string{
+		"--retention=-1h":                          "at least 1h",
+		"--retention=59m":                          "at least 1h",
+		"--rate-limit=-1":                          "between 0 and",
+		"--rate-limit=NaN":                         "between 0 and",
+		"--rate-burst=-1":                          "between 0 and",
+		"--webhook-timeout=0s":                     "between 10ms and",
+		"--report-timeout=0s":                      "between 1s and",
+		"--report-limit=-1":                        "between 0 and",
+		"--webhook-max-due-age=-1s":                "at least 0s",
+		"--database-connections=-1":                "between 4 and",
+		"--database-wait=-1s":                      "between 0s and",
+		"--shutdown-delay=-1s":                     "between 0s and",
+		"--drain-timeout=-1s":                      "between 0s and",
+		"--memory-limit=1MiB":                      "at least 64MiB",
+		"--memory-limit=much":                      "a size such as 512MiB",
+		"--metrics-allow=everybody":                "--metrics-allow",
+		"--public-url=https://x.example/learning":  "a scheme and a host",
+		"--public-url=learning.example":            "a scheme and a host",
+		"--public-url=ftp://learning.example":      "a scheme and a host",
+		"--public-url=https://a:b@learning.exampl": "a scheme and a host",
+	} {
+		t.Run(flag, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "x.db")
+			wantRefused(t, allowed, "serve", "--listen", "127.0.0.1:0", "--database", "sqlite://"+path, flag)
+			if _, err := os.Stat(path); err == nil {
+				t.Error("a database was created")
+			}
+		})
+	}
+}
