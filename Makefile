@@ -37,6 +37,10 @@ test-short: ## run the tests that need only Go (SQLite, no browser), in about a 
 test-race: ## run all tests under the race detector, the black-box suites too (needs a C compiler)
 	@RACE=1 scripts/test.sh
 
+.PHONY: torture
+torture: ## run the random tests for TORTURE (10m); SEED repeats a run
+	@scripts/torture.sh
+
 .PHONY: lint
 lint: ## run the linters, the checks of test/house and of the contract, and look for stale generated files
 	@scripts/lint.sh
