@@ -8,8 +8,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// RecordActivities applies what learners did, in the order given, in a fixed
-// number of statements and one transaction. Codes per item:
+// RecordActivities applies activities of learners in the order given, with a fixed
+// number of statements in one transaction. Error codes of an item:
 // assignment_not_found, assignment_revoked.
 func (s *Store) RecordActivities(ctx context.Context, items []domain.ActivityItem) ([]domain.ActivityResult, error) {
 	var out []domain.ActivityResult
@@ -160,7 +160,7 @@ type attemptRow struct {
 	passed              *int64
 }
 
-// upsertAttempt keeps one row per attempt, the latest state of it.
+// upsertAttempt adds or replaces the row of an assignment's latest attempt.
 func upsertAttempt(rows []attemptRow, a domain.Assignment) []attemptRow {
 	row := attemptRow{company: a.CompanyID, assignment: a.ID, number: a.Attempts, startedAt: *a.AttemptAt}
 	if a.Status != domain.StatusStarted {

@@ -14,15 +14,15 @@ import (
 const administratorColumns = `a.id, a.email, a.name, a.theme, a.created_at, a.last_sign_in_at,
 	coalesce(a.password_hash, ''), a.password_changed_at, a.totp_secret, a.totp_confirmed_at, a.recovery_hashes`
 
-// administratorRow is an administrator as stored, and the companies they serve.
+// administratorRow is a stored administrator with the ids of their companies.
 type administratorRow struct {
 	domain.Administrator
 	domain.Credentials
 	companies []int64
 }
 
-// isClaimed says whether someone has entered as this administrator, or a company
-// counts on them.
+// isClaimed reports whether the identity is in use: it has a password or serves a
+// company.
 func (a *administratorRow) isClaimed() bool { return a.PasswordHash != "" || len(a.companies) > 0 }
 
 func (a *administratorRow) scan(r db.Rows, more ...any) error {
@@ -47,15 +47,15 @@ func administratorEntry(company int64, by domain.Actor, action string, id int64,
 	}
 }
 
-// auditAll writes what an administrator did about themselves into the log of
-// every company they serve.
+// auditAll queues an entry about an administrator in the log of each of their
+// companies.
 func (o *outbox) auditAll(b *db.Batch, now time.Time, who *administratorRow, by domain.Actor, action, detail string) {
 	for _, company := range who.companies {
 		o.audit(b, now, administratorEntry(company, by, action, who.ID, detail))
 	}
 }
 
-// ensureAdministrator finds or makes the identity of an address, and locks it.
+// ensureAdministrator finds or creates the identity of an address, and locks it.
 func (s *Store) ensureAdministrator(ctx context.Context, tx db.Tx, email string) (*administratorRow, error) {
 	folded := domain.FoldEmail(email)
 	_, err := tx.Exec(ctx, `INSERT INTO administrators (email, email_folded, name, recovery_hashes, theme, created_at)
@@ -66,8 +66,8 @@ func (s *Store) ensureAdministrator(ctx context.Context, tx db.Tx, email string)
 	return s.lockAdministrator(ctx, tx, `a.email_folded = $1`, folded)
 }
 
-// lockAdministrator locks an identity. The companies are read in a statement of
-// their own: it sees what was committed while the lock was waited for.
+// lockAdministrator locks an identity. It reads the companies in a second
+// statement, which sees what was committed while the first waited for the lock.
 func (s *Store) lockAdministrator(ctx context.Context, tx db.Tx, condition string, arg any) (*administratorRow, error) {
 	out := &administratorRow{}
 	b := &db.Batch{}
@@ -93,13 +93,13 @@ func (s *Store) lockAdministratorID(ctx context.Context, tx db.Tx, id int64) (*a
 	return s.lockAdministrator(ctx, tx, `a.id = $1`, id)
 }
 
-// Administrator gives one with their credentials. Codes: not_found.
+// Administrator returns an administrator with their credentials. Codes: not_found.
 func (s *Store) Administrator(ctx context.Context, id int64) (domain.Administrator, domain.Credentials, error) {
 	return s.administrator(ctx, `a.id = $1`, id)
 }
 
-// AdministratorByEmail gives one with their credentials, if they serve any
-// company. Codes: not_found.
+// AdministratorByEmail returns an administrator who serves a company, with their
+// credentials. Codes: not_found.
 func (s *Store) AdministratorByEmail(ctx context.Context, email string) (domain.Administrator, domain.Credentials, error) {
 	return s.administrator(ctx, `a.email_folded = $1 AND EXISTS
 		(SELECT 1 FROM company_administrators m WHERE m.administrator_id = a.id)`, domain.FoldEmail(email))
@@ -117,8 +117,8 @@ func (s *Store) administrator(ctx context.Context, condition string, arg any) (d
 	return out.Administrator, out.Credentials, err
 }
 
-// AdministratorCompanies gives an administrator and the companies they serve, by
-// ascending id. Codes: not_found.
+// AdministratorCompanies returns an administrator and their companies by ascending
+// id. Codes: not_found.
 func (s *Store) AdministratorCompanies(ctx context.Context, id int64) (domain.Administrator, []domain.Company, error) {
 	var out administratorRow
 	var companies []domain.Company
@@ -138,7 +138,7 @@ func (s *Store) AdministratorCompanies(ctx context.Context, id int64) (domain.Ad
 	return out.Administrator, companies, err
 }
 
-// Members lists a company's administrators and who was invited to be one.
+// Members returns a company's administrators and its open invitations.
 func (s *Store) Members(ctx context.Context, company int64) ([]domain.Member, []domain.Invitation, error) {
 	members, invited := []domain.Member{}, []domain.Invitation{}
 	b := &db.Batch{}
@@ -165,8 +165,8 @@ func (s *Store) Members(ctx context.Context, company int64) ([]domain.Member, []
 	return members, invited, s.read(ctx, b)
 }
 
-// addMember queues that an administrator serves a company. Who follows an
-// invitation was added by whoever wrote it: the log knows.
+// addMember queues that an administrator serves a company. Someone who was invited
+// counts as added by the author of the invitation, who is in the audit log.
 func addMember(b *db.Batch, company, administrator int64, by domain.Actor, now time.Time) {
 	b.Exec(`INSERT INTO company_administrators (company_id, administrator_id, added_at, added_by)
 		VALUES ($1, $2, $3, coalesce((SELECT CASE WHEN e.actor_kind = 'person' THEN 'person:' || e.actor_id ELSE e.actor_label END FROM audit_entries e
@@ -174,16 +174,16 @@ func addMember(b *db.Batch, company, administrator int64, by domain.Actor, now t
 		ON CONFLICT DO NOTHING`, company, administrator, now, strconv.FormatInt(administrator, 10), by.Ref())
 }
 
-// RemoveAdministrator takes an administrator out of a company, never the last
-// one. Whoever serves none any more is signed out and can't sign in. Codes:
-// not_found, invalid_request.
+// RemoveAdministrator removes an administrator from a company, unless they are its
+// last one. Someone who serves no company any more is signed out and can't sign in.
+// Codes: not_found, invalid_request.
 func (s *Store) RemoveAdministrator(ctx context.Context, c domain.Caller, id int64) error {
 	return s.write(ctx, func(tx db.Tx, box *outbox) error {
 		who, err := s.lockAdministratorID(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		// All of the company's rows are locked: two who remove each other take turns.
+		// All of the company's rows are locked, so that two who remove each other take turns.
 		var all []int64
 		b := &db.Batch{}
 		b.Query(func(r db.Rows) error {
@@ -218,7 +218,7 @@ func (s *Store) RemoveAdministrator(ctx context.Context, c domain.Caller, id int
 
 var errGone = errors.Join(db.ErrRetry, errors.New("the row was taken away meanwhile"))
 
-// SetProfile changes what an administrator may change about themselves. Codes: not_found.
+// SetProfile stores an administrator's own settings. Codes: not_found.
 func (s *Store) SetProfile(ctx context.Context, id int64, p domain.Profile) error {
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		n, err := tx.Exec(ctx, `UPDATE administrators SET name = $2, theme = $3 WHERE id = $1`, id, p.Name, p.Theme)

@@ -10,8 +10,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// assignmentFields are the columns of an assignment's own row, with what stands
-// for them where an employee has no assignment at all.
+// assignmentFields are the columns of an assignment's row, each with the value to
+// read where an employee has no assignment.
 var assignmentFields = [][2]string{
 	{"a.id", "0"}, {"a.external_id", "''"}, {"a.course_id", "0"}, {"a.status", "''"}, {"a.percent", "0"}, {"a.score", ""},
 	{"a.attempts", "0"}, {"a.granted_attempts", "0"}, {"a.is_required", "false"}, {"a.assigned_at", "e.joined_at"},
@@ -53,8 +53,8 @@ func scanAssignment(r db.Rows, a *domain.Assignment) error {
 	return r.Scan(append(assignmentDest(a), &a.CompanyID, &a.EmployeeID, &a.EmployeeExternalID, &a.EmployeeEmail, &a.EmployeeName)...)
 }
 
-// Assignments lists the live assignments in ascending id or, with UpdatedSince,
-// in ascending update time. The watermark is read before the page.
+// Assignments returns a page of the live assignments by ascending id or, with
+// UpdatedSince, by ascending update time. It reads the watermark before the page.
 func (s *Store) Assignments(ctx context.Context, company int64, f domain.AssignmentFilter, p domain.PageRequest) (domain.AssignmentPage, error) {
 	var out domain.AssignmentPage
 	if f.UpdatedSince != nil {
@@ -64,7 +64,7 @@ func (s *Store) Assignments(ctx context.Context, company int64, f domain.Assignm
 		}
 		out.Watermark = &at
 	}
-	cond := assignmentConditions(company, f)
+	cond := assignmentConditions(company, f, anyIndex)
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return r.Scan(&out.Total) }, `SELECT count(*) FROM assignments a`+cond.where(), cond.args...)
 	paged, order := cond.clone(), ` ORDER BY a.id`
@@ -89,8 +89,8 @@ func (s *Store) Assignments(ctx context.Context, company int64, f domain.Assignm
 	return out, err
 }
 
-// watermark of a walk is that of its first page: a change that commits behind
-// the walk's back is found by the next one.
+// watermark returns the watermark of a walk over pages, which is that of its first
+// page: a change that is committed to a page already read is found by the next walk.
 func (s *Store) watermark(ctx context.Context, p domain.PageRequest) (time.Time, error) {
 	if p.After != nil && p.After.Watermark != 0 {
 		return time.UnixMilli(p.After.Watermark).UTC(), nil
@@ -99,10 +99,11 @@ func (s *Store) watermark(ctx context.Context, p domain.PageRequest) (time.Time,
 	return at, mapUnavailable(err)
 }
 
-func assignmentConditions(company int64, f domain.AssignmentFilter) *conditions {
+// assignmentConditions returns the conditions of a filter, for lists and reports.
+func assignmentConditions(company int64, f domain.AssignmentFilter, path accessPath) *conditions {
 	cond := &conditions{}
 	cond.add("a.company_id = ?", company)
-	cond.add("a.revoked_at IS NULL")
+	cond.add(path.isNull("a.revoked_at"))
 	if f.EmployeeExternalID != "" {
 		cond.add(`a.employee_id = (SELECT x.id FROM employees x WHERE x.company_id = ? AND x.external_id = ? AND x.left_at IS NULL)`,
 			company, f.EmployeeExternalID)
@@ -119,7 +120,8 @@ func assignmentConditions(company int64, f domain.AssignmentFilter) *conditions 
 	return cond
 }
 
-// Assignment gives one by id. Codes: assignment_not_found, assignment_revoked, wrong_company.
+// Assignment returns a live assignment by id. Codes: assignment_not_found,
+// assignment_revoked, wrong_company.
 func (s *Store) Assignment(ctx context.Context, company, id int64) (domain.Assignment, error) {
 	var a domain.Assignment
 	found := false
@@ -153,7 +155,8 @@ func (s *Store) missingAssignment(ctx context.Context, id int64) error {
 
 const assignmentElsewhereSQL = `SELECT 1 FROM assignments WHERE id = $1`
 
-// AssignmentByExternalID gives a live one. Codes: assignment_not_found, assignment_revoked.
+// AssignmentByExternalID returns a live assignment. Codes: assignment_not_found,
+// assignment_revoked.
 func (s *Store) AssignmentByExternalID(ctx context.Context, company int64, externalID string) (domain.Assignment, error) {
 	var a domain.Assignment
 	found, revoked := false, false
@@ -175,7 +178,7 @@ func (s *Store) AssignmentByExternalID(ctx context.Context, company int64, exter
 	return a, domain.ErrAssignmentNotFound
 }
 
-// Revoke takes an assignment back; again it changes nothing. Codes:
+// Revoke revokes an assignment; revoking it again changes nothing. Codes:
 // assignment_not_found, wrong_company.
 func (s *Store) Revoke(ctx context.Context, c domain.Caller, id int64) error {
 	return s.write(ctx, func(tx db.Tx, box *outbox) error {

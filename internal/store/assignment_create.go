@@ -12,10 +12,10 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// Assign creates assignments, each for itself, in a fixed number of statements
-// and one transaction. The results are in the order of the items. Codes per
-// item: employee_not_found, employee_offboarded, course_not_found,
-// wrong_company, idempotency_conflict.
+// Assign creates assignments with a fixed number of statements in one transaction.
+// An item that fails does not affect the others. The results are in the order of
+// the items. Error codes of an item: employee_not_found, employee_offboarded,
+// course_not_found, wrong_company, idempotency_conflict.
 func (s *Store) Assign(ctx context.Context, c domain.Caller, items []domain.BulkItem) ([]domain.BulkResult, error) {
 	var out []domain.BulkResult
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
@@ -41,7 +41,7 @@ func (s *Store) Assign(ctx context.Context, c domain.Caller, items []domain.Bulk
 	return out, err
 }
 
-// assignPlan is what a bulk request finds and decides.
+// assignPlan holds what a request of several items has read and decided.
 type assignPlan struct {
 	employeeKeys, externalKeys []string
 	courseKeys                 []int64
@@ -129,7 +129,7 @@ func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 		WHERE a.company_id = $1 AND a.external_id IN (SELECT k.external_id FROM `+externals+` k) AND a.revoked_at IS NULL`, append([]any{company}, externalArgs...)...)
 }
 
-// decide gives every item its result, first item first.
+// decide sets the result of every item, in the order of the items.
 func (p *assignPlan) decide(items []domain.BulkItem, now time.Time) {
 	p.results, p.made = make([]domain.BulkResult, len(items)), nil
 	for i, it := range items {
@@ -179,7 +179,7 @@ func (p *assignPlan) events(now time.Time) []domain.Event {
 	return out
 }
 
-// entry is one line of the audit log per request, however many it made.
+// entry returns the one audit entry of a request, however many assignments it made.
 func (p *assignPlan) entry(c domain.Caller) domain.AuditEntry {
 	e := domain.AuditEntry{CompanyID: c.Company.ID, Actor: c.Actor, Action: "assignment.created", RecordKind: "assignment"}
 	if len(p.made) == 1 {
@@ -191,9 +191,9 @@ func (p *assignPlan) entry(c domain.Caller) domain.AuditEntry {
 	return e
 }
 
-// insertAssignments writes the rows in the order of their external ids: two
-// requests over the same keys then wait for each other instead of deadlocking,
-// and the later one starts anew and finds what the first has made.
+// insertAssignments queues the rows in the order of their external ids. Two requests
+// for the same keys then wait for each other instead of deadlocking; the later one
+// runs again and finds what the first has created.
 func (s *Store) insertAssignments(b *db.Batch, made []domain.Assignment) {
 	sorted := slices.SortedFunc(slices.Values(made), func(x, y domain.Assignment) int { return strings.Compare(x.ExternalID, y.ExternalID) })
 	rows, args := s.db.ValuesTable(3, db.Columns(sorted,

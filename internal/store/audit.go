@@ -11,8 +11,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// People are shown as they are now: employees by their live record,
-// administrators by theirs. What was erased is not found and stays so.
+// auditColumns shows people as they are now: an employee by the present name, an
+// administrator by the present address. Someone who was erased has neither.
 const auditColumns = `e.company_id, e.id, e.at, e.actor_kind, e.actor_id,
 	CASE WHEN e.actor_kind = 'person' THEN coalesce(p.email, '` + domain.FormerAdministrator + `') ELSE e.actor_label END, e.action,
 	e.record_kind, e.record_id, e.employee_id, e.request_id, e.address, e.detail,

@@ -101,7 +101,7 @@ type auditMatches struct {
 	people, tokens         []int64  // actor ids
 }
 
-// At most so many of the latest records and tokens with one name are looked for.
+// A search finds at most this many records and tokens with one name, the latest.
 const (
 	maxFoundRecords = 500
 	maxFoundTokens  = 20

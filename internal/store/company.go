@@ -21,9 +21,9 @@ func companyEntry(id int64, by domain.Actor, action, detail string) domain.Audit
 	}
 }
 
-// CreateCompany makes a company and a one-time link for its first
-// administrator. Someone who never entered is its administrator at once; an
-// identity that is in use joins when the link is used: see domain.SignInLink.
+// CreateCompany creates a company and a one-time link for its first administrator.
+// A new identity is its administrator at once; one that is in use already joins
+// when the link is used: see domain.SignInLink.
 func (s *Store) CreateCompany(ctx context.Context, by domain.Actor, n domain.NewCompany, link domain.NewLink) (domain.Company, error) {
 	out := domain.Company{Name: n.Name, TimeZone: n.TimeZone, DefaultDeadlineDays: domain.DefaultDeadlineDays}
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
@@ -56,7 +56,7 @@ func (s *Store) CreateCompany(ctx context.Context, by domain.Actor, n domain.New
 	return out, err
 }
 
-// Company gives one company. Codes: company_not_found.
+// Company returns one company. Codes: company_not_found.
 func (s *Store) Company(ctx context.Context, id int64) (domain.Company, error) {
 	var out domain.Company
 	found := false
@@ -72,7 +72,7 @@ func (s *Store) Company(ctx context.Context, id int64) (domain.Company, error) {
 	return out, nil
 }
 
-// Companies lists all companies by ascending id.
+// Companies returns a page of all companies by ascending id.
 func (s *Store) Companies(ctx context.Context, p domain.PageRequest) (domain.Page[domain.Company], error) {
 	out := domain.Page[domain.Company]{Items: []domain.Company{}}
 	where := &conditions{}
@@ -107,8 +107,8 @@ func (s *Store) UpdateCompany(ctx context.Context, c domain.Caller, in domain.Co
 	})
 }
 
-// SuspendCompany refuses the company's tokens from now on, or takes them again.
-// Codes: company_not_found.
+// SuspendCompany suspends a company, whose tokens are refused from then on, or
+// resumes it. Codes: company_not_found.
 func (s *Store) SuspendCompany(ctx context.Context, by domain.Actor, id int64, suspended bool) (domain.Company, error) {
 	return s.changeCompany(ctx, id, func(company *domain.Company, tx db.Tx) domain.AuditEntry {
 		if company.Suspended() == suspended {
@@ -124,8 +124,8 @@ func (s *Store) SuspendCompany(ctx context.Context, by domain.Actor, id int64, s
 	})
 }
 
-// changeCompany lets change edit the locked company. An entry without an action
-// means that nothing did.
+// changeCompany locks the company, lets change edit it and stores it. Change returns
+// the audit entry, or one without an action if it has changed nothing.
 func (s *Store) changeCompany(ctx context.Context, id int64, change func(*domain.Company, db.Tx) domain.AuditEntry) (domain.Company, error) {
 	var out domain.Company
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {

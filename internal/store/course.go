@@ -17,8 +17,9 @@ func scanCourse(r db.Rows, c *domain.Course, more ...any) error {
 	}, more...)...)
 }
 
-// Courses lists what the company may assign, slices included, in ascending id.
-// Modules are not read. The version is that of all courses: see CacheVersions.
+// Courses returns the courses and slices that the company may assign, by ascending
+// id and without their modules. The version is that of all courses: see
+// CacheVersions.
 func (s *Store) Courses(ctx context.Context, company int64) (courses []domain.Course, version int64, err error) {
 	b := &db.Batch{}
 	readVersion(b, domain.CacheCourses, &version)
@@ -32,7 +33,7 @@ func (s *Store) Courses(ctx context.Context, company int64) (courses []domain.Co
 	return courses, version, s.read(ctx, b)
 }
 
-// CourseModules gives the titles of a course's modules in order.
+// CourseModules returns the titles of a course's modules in order.
 func (s *Store) CourseModules(ctx context.Context, course int64) ([]string, error) {
 	var out []string
 	b := &db.Batch{}
@@ -45,8 +46,8 @@ func (s *Store) CourseModules(ctx context.Context, course int64) ([]string, erro
 	return out, s.read(ctx, b)
 }
 
-// AddCourse makes a course that the company owns and may assign, a slice when it
-// has a parent. Codes: external_id_taken, company_not_found.
+// AddCourse creates a course that the company owns and may assign. A course with a
+// parent is a slice. Codes: external_id_taken, company_not_found.
 func (s *Store) AddCourse(ctx context.Context, c domain.Caller, course domain.Course) (int64, error) {
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
 		exists := false
@@ -119,7 +120,8 @@ func courseEntry(c domain.Caller, action string, id int64) domain.AuditEntry {
 	}
 }
 
-// Course gives a course the company may assign. Codes: course_not_found, wrong_company.
+// Course returns a course that the company may assign. Codes: course_not_found,
+// wrong_company.
 func (s *Store) Course(ctx context.Context, company, id int64) (domain.Course, error) {
 	var course domain.Course
 	found, granted := false, false

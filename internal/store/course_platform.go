@@ -35,7 +35,7 @@ func (s *Store) PutCourse(ctx context.Context, course domain.Course) (id int64, 
 			made := course
 			err := s.insertCourse(ctx, tx, &made)
 			if errors.Is(err, domain.ErrCourseIDTaken) {
-				return db.ErrRetry // made meanwhile: the next run finds it
+				return db.ErrRetry // created in the meantime: the next run finds it
 			}
 			if err != nil {
 				return err
@@ -74,8 +74,8 @@ func (s *Store) updateCourse(ctx context.Context, tx db.Tx, old, course domain.C
 	return tx.Send(ctx, b)
 }
 
-// GrantCourse lets a company assign a course of the platform, or no longer.
-// Codes: course_not_found, company_not_found.
+// GrantCourse allows a company to assign a course of the platform, or withdraws the
+// permission. Codes: course_not_found, company_not_found.
 func (s *Store) GrantCourse(ctx context.Context, by domain.Actor, externalID string, company int64, granted bool) (int64, error) {
 	var id int64
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {

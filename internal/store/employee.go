@@ -50,8 +50,8 @@ func (s *Store) bringBack(ctx context.Context, tx db.Tx, box *outbox, c domain.C
 	return tx.Send(ctx, b)
 }
 
-// Join makes an employee without an external id, as someone who joins through
-// the cabinet. Codes: email_taken.
+// Join creates an employee without an external id, as the cabinet does. Codes:
+// email_taken.
 func (s *Store) Join(ctx context.Context, c domain.Caller, email, name string) (domain.Employee, error) {
 	var out provisionResult
 	r := provisionRequest{c, domain.Provision{Email: email, Name: name}}
@@ -75,10 +75,10 @@ func (s *Store) Join(ctx context.Context, c domain.Caller, email, name string) (
 	return out.Employee, err
 }
 
-// Employees lists the live employees in ascending id.
+// Employees returns a page of the live employees by ascending id.
 func (s *Store) Employees(ctx context.Context, company int64, f domain.EmployeeFilter, p domain.PageRequest) (domain.Page[domain.Employee], error) {
 	var out domain.Page[domain.Employee]
-	cond := employeeConditions(company, f)
+	cond := employeeConditions(company, f, anyIndex)
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return r.Scan(&out.Total) }, `SELECT count(*) FROM employees e`+cond.where(), cond.args...)
 	paged := cond.clone()
@@ -99,10 +99,11 @@ func (s *Store) Employees(ctx context.Context, company int64, f domain.EmployeeF
 	return out, err
 }
 
-func employeeConditions(company int64, f domain.EmployeeFilter) *conditions {
+// employeeConditions returns the conditions of a filter, for lists and reports.
+func employeeConditions(company int64, f domain.EmployeeFilter, path accessPath) *conditions {
 	cond := &conditions{}
 	cond.add("e.company_id = ?", company)
-	cond.add("e.left_at IS NULL")
+	cond.add(path.isNull("e.left_at"))
 	if f.ExternalID != "" {
 		cond.add("e.external_id = ?", f.ExternalID)
 	}
@@ -110,12 +111,13 @@ func employeeConditions(company int64, f domain.EmployeeFilter) *conditions {
 		cond.add("e.email_folded = ?", domain.FoldEmail(f.Email))
 	}
 	if f.Tag != "" {
-		cond.add("e.id IN (SELECT t.employee_id FROM employee_tags t WHERE t.company_id = ? AND t.tag = ?)", company, f.Tag)
+		cond.add(path.isAmong("e.id", "t.employee_id", "employee_tags t WHERE t.company_id = ? AND t.tag = ?"), company, f.Tag)
 	}
 	return cond
 }
 
-// trimPage drops the row that was only read to know that more follows.
+// trimPage removes the row beyond the limit, if there is one, and reports whether
+// there was: it is read only to know that more rows follow.
 func trimPage[T any](items []T, limit int) ([]T, bool) {
 	if len(items) > limit {
 		return items[:limit], true
@@ -129,7 +131,7 @@ const employeeByExternalID = `SELECT ` + employeeColumns + ` FROM employees e
 const formerByExternalID = `SELECT ` + employeeColumns + ` FROM employees e
 	WHERE e.company_id = $1 AND e.external_id = $2 AND e.left_at IS NOT NULL ORDER BY e.left_at DESC, e.id DESC`
 
-// Employee gives a live employee with all assignments, ascending id. Codes:
+// Employee returns a live employee with all assignments by ascending id. Codes:
 // employee_not_found, employee_offboarded.
 func (s *Store) Employee(ctx context.Context, company int64, externalID string) (domain.Employee, []domain.Assignment, error) {
 	key := employeeKey{company, externalID}
@@ -145,7 +147,8 @@ type employeeKey struct {
 	externalID string
 }
 
-// employeeWithAssignments is nobody if the id is 0.
+// employeeWithAssignments is the answer to one lookup; its ID is 0 if there is no
+// such employee.
 type employeeWithAssignments struct {
 	domain.Employee
 	assignments []domain.Assignment
@@ -230,7 +233,8 @@ func scanEmployeeWithAssignments(r db.Rows, to []employeeWithAssignments) error 
 	return nil
 }
 
-// missingEmployee tells someone who left from someone who never was.
+// missingEmployee returns the error for an employee that was not found: someone who
+// has left has another code than someone who never was an employee.
 func (s *Store) missingEmployee(ctx context.Context, company int64, externalID string) error {
 	former := false
 	b := &db.Batch{}

@@ -8,8 +8,9 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// DeleteEmployee erases an employee, live or else former: nothing that
-// identifies the person stays, results stay without one. Codes: employee_not_found.
+// DeleteEmployee erases a live employee or, if there is none, the former ones with
+// the external id. Nothing that identifies the person stays; results stay without
+// a person. Codes: employee_not_found.
 func (s *Store) DeleteEmployee(ctx context.Context, c domain.Caller, externalID string) error {
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
 		var live, former []domain.Employee
@@ -100,7 +101,7 @@ func (s *Store) lockForErasure(ctx context.Context, tx db.Tx, gone []domain.Empl
 	return tx.Send(ctx, b)
 }
 
-// anonymise keeps what ended attempts say about a course, without the person.
+// anonymise stores the results of an employee's ended attempts without the person.
 func (s *Store) anonymise(ctx context.Context, tx db.Tx, e domain.Employee) error {
 	var results []anonymousResult
 	b := &db.Batch{}
@@ -125,10 +126,10 @@ func (s *Store) anonymise(ctx context.Context, tx db.Tx, e domain.Employee) erro
 	return err
 }
 
-// scrubEvents empties what was stored of the person's events and of what
-// receivers answered to any of them. What was not sent yet can't be sent any
-// more. The deliveries are locked first: an outcome that is being recorded is
-// either seen here, or sees that its event was erased.
+// scrubEvents empties the stored bodies of the person's events and the responses to
+// them. What was not sent yet will not be sent. It locks the deliveries first: an
+// outcome that is being recorded is either emptied here, or its recorder sees that
+// the event was erased.
 func (s *Store) scrubEvents(b *db.Batch, tx db.Tx, e domain.Employee) {
 	const (
 		all    = `(SELECT id FROM events WHERE company_id = $1 AND employee_id = $2)`

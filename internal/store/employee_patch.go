@@ -80,9 +80,10 @@ func (s *Store) loadForPatch(ctx context.Context, tx db.Tx, box *outbox, c domai
 	return found, tx.Send(ctx, b)
 }
 
-// confirmNotFound answers for an externalId that neither a live nor a former employee
-// was found by. Whoever waited for a former employee's row may have waited for
-// that person to be brought back: then the next run finds them alive.
+// confirmNotFound returns the error for an externalId that was found neither among
+// live nor among former employees. A statement that waited for a former employee's
+// row may have waited for the person to be brought back: then the transaction runs
+// again and finds a live employee.
 func (s *Store) confirmNotFound(ctx context.Context, tx db.Tx, company int64, externalID string) error {
 	back := false
 	b := &db.Batch{}
@@ -139,7 +140,8 @@ func (s *Store) updateEmployee(ctx context.Context, tx db.Tx, box *outbox, c dom
 	return s.replaceTags(ctx, tx, before, after)
 }
 
-// changedFields names the fields, never their values: entries outlive the person.
+// changedFields returns a sentence with the names of the changed fields. It never
+// holds their values, because audit entries outlive the person.
 func changedFields(before, after domain.Employee) string {
 	text := "Changed:"
 	if before.Name != after.Name {
@@ -169,7 +171,8 @@ func (s *Store) checkEmailFree(ctx context.Context, tx db.Tx, e domain.Employee)
 	return nil
 }
 
-// replaceTags keeps the index of tags in step with the employee's list.
+// replaceTags stores changed tags, in the employee's row and in the table that lists
+// filter by.
 func (s *Store) replaceTags(ctx context.Context, tx db.Tx, before, after domain.Employee) error {
 	if encodeList(before.Tags) == encodeList(after.Tags) {
 		return nil

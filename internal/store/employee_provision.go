@@ -117,8 +117,9 @@ func (s *Store) provisionExisting(
 	return s.bringBack(ctx, tx, box, r.Caller, &out.Employee, "employee.provisioned")
 }
 
-// loadProvisions finds, for each request, who holds the identifier, who holds the
-// address, and the latest former employee with the address; and reserves ids.
+// loadProvisions reads, for each request, the employee with the identifier, the one
+// with the address and the latest former one with the address. It also reserves an
+// id for each request.
 func (s *Store) loadProvisions(ctx context.Context, tx db.Tx, box *outbox, requests []provisionRequest) (states []domain.ProvisionState, ids []int64, err error) {
 	n := len(requests)
 	states = make([]domain.ProvisionState, n)
@@ -154,7 +155,7 @@ func (s *Store) loadProvisions(ctx context.Context, tx db.Tx, box *outbox, reque
 	return states, ids, tx.Send(ctx, b)
 }
 
-// newcomer is an employee to be made, by whom and how.
+// newcomer is an employee to be created, with the caller and the audit action.
 type newcomer struct {
 	by     domain.Caller
 	action string
@@ -163,10 +164,10 @@ type newcomer struct {
 
 type newcomers []newcomer
 
-// queueCommit queues the rows of new memberships, together with the commit. Who had no
-// account before is created, the others are linked. Rows are written in the order
-// of their keys, so that two transactions over the same ones wait for each other
-// instead of deadlocking.
+// queueCommit queues the rows of new employees together with the commit. Someone
+// without an account before is created, the others are linked. The rows are written
+// in the order of their keys, so that two transactions with the same keys wait for
+// each other instead of deadlocking.
 func (all newcomers) queueCommit(tx db.Tx, box *outbox) {
 	if len(all) == 0 {
 		return

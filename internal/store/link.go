@@ -10,16 +10,16 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// insertLink queues a new one-time link; an older one for the same purpose is
-// good no more.
+// insertLink queues a new one-time link, which replaces an unused one for the same
+// administrator and company.
 func insertLink(b *db.Batch, link domain.NewLink, administrator, company int64, now time.Time) {
 	b.Exec(`DELETE FROM sign_in_links WHERE administrator_id = $1 AND for_company_id = $2 AND used_at IS NULL`, administrator, company)
 	b.Exec(`INSERT INTO sign_in_links (hash, administrator_id, for_company_id, name, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`,
 		link.Hash[:], administrator, company, link.Name, now, now.Add(link.Lifetime))
 }
 
-// Invite asks someone to become an administrator of the caller's company; again
-// it replaces the link. Codes: invalid_request.
+// Invite invites someone to become an administrator of the caller's company. A
+// second invitation replaces the link of the first. Codes: invalid_request.
 func (s *Store) Invite(ctx context.Context, c domain.Caller, email string, link domain.NewLink) (domain.Administrator, error) {
 	var out domain.Administrator
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
@@ -60,9 +60,9 @@ func (s *Store) Uninvite(ctx context.Context, c domain.Caller, administrator int
 	})
 }
 
-// MakeLink makes the operator's link for an address: into a company, or for 0
-// into those the administrator serves already. Codes: not_found,
-// company_not_found, invalid_request.
+// MakeLink creates the operator's sign-in link for an address. It leads into the
+// given company or, for company 0, into those that the administrator serves
+// already. Codes: not_found, company_not_found, invalid_request.
 func (s *Store) MakeLink(ctx context.Context, by domain.Actor, in domain.LinkRequest, link domain.NewLink) (domain.Administrator, error) {
 	var out domain.Administrator
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
@@ -112,8 +112,8 @@ func (s *Store) linkTarget(ctx context.Context, tx db.Tx, in domain.LinkRequest)
 	return who, nil
 }
 
-// link reads a link that is still good, without locking it. The kind is the
-// token's own and left to the caller.
+// linkQuery queues the reading of a valid link, without locking it. The kind of the
+// link is in its token, and left to the caller.
 func linkQuery(b *db.Batch, hash [sha256.Size]byte, now time.Time, into *domain.SignInLink) {
 	b.Query(func(r db.Rows) error {
 		var a administratorRow
@@ -127,7 +127,7 @@ func linkQuery(b *db.Batch, hash [sha256.Size]byte, now time.Time, into *domain.
 		WHERE l.hash = $1 AND l.used_at IS NULL AND l.expires_at > $2`, hash[:], now)
 }
 
-// SignInLink gives a link that is still good; its kind is not stored. Codes: not_found.
+// SignInLink returns a valid link; its kind is not stored. Codes: not_found.
 func (s *Store) SignInLink(ctx context.Context, hash [sha256.Size]byte) (domain.SignInLink, error) {
 	var out domain.SignInLink
 	b := &db.Batch{}
@@ -139,7 +139,7 @@ func (s *Store) SignInLink(ctx context.Context, hash [sha256.Size]byte) (domain.
 	return out, err
 }
 
-// useLink locks the administrator that a link is for, and uses the link up.
+// useLink locks the administrator of a link, and marks the link as used.
 func (s *Store) useLink(ctx context.Context, tx db.Tx, hash [sha256.Size]byte) (who *administratorRow, company int64, err error) {
 	var administrator int64
 	b := &db.Batch{}
@@ -161,9 +161,8 @@ func (s *Store) useLink(ctx context.Context, tx db.Tx, hash [sha256.Size]byte) (
 	return who, company, err
 }
 
-// EnterByLink signs the link's administrator in. Whoever knew the password
-// before is out: it is cleared, to be set anew, and other sessions end. Codes:
-// not_found, unauthorized.
+// EnterByLink signs the link's administrator in. It clears the password, which has
+// to be set again, and ends all other sessions. Codes: not_found, unauthorized.
 func (s *Store) EnterByLink(ctx context.Context, hash [sha256.Size]byte, kind domain.LinkKind, proof domain.SignInProof) (domain.Administrator, error) {
 	var out domain.Administrator
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
@@ -194,8 +193,8 @@ func (s *Store) EnterByLink(ctx context.Context, hash [sha256.Size]byte, kind do
 	return out, err
 }
 
-// AcceptLink lets a signed-in administrator use a link made for them. It gives
-// the company joined, 0 for none. Codes: not_found, wrong_company.
+// AcceptLink lets a signed-in administrator use their link. It returns the company
+// that they have joined, or 0. Codes: not_found, wrong_company.
 func (s *Store) AcceptLink(ctx context.Context, by domain.Actor, hash [sha256.Size]byte) (int64, error) {
 	var out int64
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
@@ -214,7 +213,7 @@ func (s *Store) AcceptLink(ctx context.Context, by domain.Actor, hash [sha256.Si
 	return out, err
 }
 
-// joinCompany queues that a link's administrator serves its company from now on.
+// joinCompany queues that a link's administrator serves its company.
 func joinCompany(b *db.Batch, box *outbox, who *administratorRow, company int64, by domain.Actor, now time.Time) {
 	if company == 0 || slices.Contains(who.companies, company) {
 		return
@@ -224,7 +223,7 @@ func joinCompany(b *db.Batch, box *outbox, who *administratorRow, company int64,
 	box.audit(b, now, administratorEntry(company, by, "administrator.joined", who.ID, ""))
 }
 
-// personActor turns where a request came from into an administrator's act.
+// personActor returns the actor for what an administrator does in a request.
 func personActor(a domain.Administrator, from domain.Actor) domain.Actor {
 	return domain.Actor{Kind: domain.ActorPerson, ID: a.ID, Label: a.Email, RequestID: from.RequestID, Address: from.Address}
 }

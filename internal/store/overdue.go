@@ -41,7 +41,8 @@ func (s *Store) MarkOverdue(ctx context.Context, limit int) (int, error) {
 	return marked, err
 }
 
-// hasDue looks without writing, so that an idle sweep costs one index probe.
+// hasDue reports whether there is anything to mark. It only reads, so that an idle
+// sweep costs one lookup in an index.
 func (s *Store) hasDue(ctx context.Context) (bool, error) {
 	due := false
 	b := &db.Batch{}

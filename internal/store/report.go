@@ -9,28 +9,25 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// Statements of reports must begin to give rows at once and never sort or hold
-// many, also where PostgreSQL has no statistics yet and guesses (a company that
-// was imported a minute ago). So they leave it little to choose: they walk along
-// a primary key, look other rows up rather than join them, ask for live rows in
-// a way (live) that keeps it from the partial indexes, and end in a LIMIT whose
-// value it can't know (noLimit): it then plans for the first tenth of the rows,
-// for the walk and against sorting.
-
-func isNullUnindexed(column string) string {
-	return "CASE WHEN " + column + " IS NULL THEN 1 ELSE 0 END <> 0"
-}
+// Statements of reports must return their first rows at once and never sort or hold
+// many rows. This must also hold where PostgreSQL has no statistics yet, such as for
+// a company that was imported a minute ago. So they leave the planner little choice:
+// they walk along a primary key, look other rows up instead of joining tables, ask
+// for live rows in a form that no partial index matches (primaryKeyWalk), and end
+// in a LIMIT whose value the planner can't know (unknownLimit): it then plans for
+// the first tenth of the rows, which favours the walk over a sort.
 
 const (
 	unknownLimit = " LIMIT (SELECT 9223372036854775807)"
-	// fewRows is up to how many assignments a filter may let through to be served
-	// by an index of its own and a sort. Beyond, the walk is quicker.
+	// fewRows is the number of matching assignments up to which an index for the
+	// filter and a sort are faster than the walk along the primary key.
 	fewRows = 20_000
 )
 
-// AssignmentReport reads the live assignments in ascending id from one snapshot.
-// They carry what a report shows, and are valid until yield returns; meanwhile the
-// next ones are read. Reading ends with ctx, and when yield fails.
+// AssignmentReport reads the live assignments by ascending id from one snapshot and
+// calls yield with batches of them. They hold only the fields that a report shows
+// and are valid until yield returns; the next ones are read in the meantime.
+// Reading ends when ctx ends or yield returns an error.
 func (s *Store) AssignmentReport(ctx context.Context, company int64, f domain.AssignmentFilter, yield func([]domain.Assignment) error) error {
 	return mapUnavailable(pipeline(ctx, newAssignmentBatch,
 		func(ctx context.Context, swap func(*assignmentBatch) (*assignmentBatch, error)) error {
@@ -44,14 +41,15 @@ func (s *Store) readAssignments(ctx context.Context, c db.Conn, company int64, f
 	if err != nil {
 		return err
 	}
-	cond := walkConditions(company, f)
 	few, err := fewMatch(ctx, c, company, f)
 	if err != nil {
 		return err
 	}
+	path := primaryKeyWalk
 	if few {
-		cond = assignmentConditions(company, f)
+		path = anyIndex
 	}
+	cond := assignmentConditions(company, f, path)
 	return (&assignmentReader{courses: courses, swap: swap}).read(ctx, c, s.assignmentReportSQL(cond), cond.args)
 }
 
@@ -72,36 +70,15 @@ func fewMatch(ctx context.Context, c db.Conn, company int64, f domain.Assignment
 		return false, nil
 	}
 	n := 0
-	cond := assignmentConditions(company, f)
+	cond := assignmentConditions(company, f, anyIndex)
 	sql := fmt.Sprintf(`SELECT count(*) FROM (SELECT 1 FROM assignments a%s LIMIT %d) found`, cond.where(), fewRows+1)
 	err := forEachRow(ctx, c, sql, cond.args, []any{&n}, func() error { return nil })
 	return n <= fewRows, err
 }
 
-// walkConditions are those of a list, as conditions that only the walk along the
-// ids can meet.
-func walkConditions(company int64, f domain.AssignmentFilter) *conditions {
-	cond := &conditions{}
-	cond.add("a.company_id = ?", company)
-	cond.add(isNullUnindexed("a.revoked_at"))
-	if f.EmployeeExternalID != "" {
-		cond.add(`a.employee_id = (SELECT x.id FROM employees x WHERE x.company_id = ? AND x.external_id = ? AND x.left_at IS NULL)`,
-			company, f.EmployeeExternalID)
-	}
-	if f.Status != "" {
-		cond.add("a.status = ?", string(f.Status))
-	}
-	if f.CourseID != 0 {
-		cond.add("a.course_id = ?", f.CourseID)
-	}
-	if f.UpdatedSince != nil {
-		cond.add("a.updated_at >= ?", *f.UpdatedSince)
-	}
-	return cond
-}
-
-// assignmentReportSQL selects what assignmentReader takes. Absent values have
-// stand-ins, because plain variables are much cheaper to scan than pointers.
+// assignmentReportSQL returns the statement whose columns assignmentReader scans.
+// NULL is replaced by a value, because plain variables are much cheaper to scan
+// than pointers.
 func (s *Store) assignmentReportSQL(cond *conditions) string {
 	columns := fmt.Sprintf(`a.id, a.employee_id, a.course_id, a.status, a.percent, coalesce(a.score, -1), a.attempts,
 		a.is_required, a.assigned_at, a.deadline, coalesce(a.started_at, %[1]s), coalesce(a.completed_at, %[1]s),
@@ -111,7 +88,7 @@ func (s *Store) assignmentReportSQL(cond *conditions) string {
 		cond.where() + ` ORDER BY a.company_id, a.id` + unknownLimit
 }
 
-// arg adds a value outside the conditions and gives its placeholder.
+// arg adds a value outside the conditions and returns its placeholder.
 func (c *conditions) arg(v any) string {
 	c.args = append(c.args, v)
 	return fmt.Sprintf("$%d", len(c.args))

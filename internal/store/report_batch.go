@@ -9,7 +9,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// summaryBatch holds rows of the report of employees.
+// summaryBatch is a batch of the employee report.
 type summaryBatch struct{ rows []domain.EmployeeSummary }
 
 func newSummaryBatch() *summaryBatch {
@@ -19,8 +19,8 @@ func newSummaryBatch() *summaryBatch {
 func (b *summaryBatch) empty() bool { return b == nil || len(b.rows) == 0 }
 func (b *summaryBatch) clear()      { b.rows = b.rows[:0] }
 
-// assignmentBatch holds rows of the report of assignments, and what their
-// pointers point at.
+// assignmentBatch is a batch of the assignment report, with the values that the
+// pointers of its rows point to.
 type assignmentBatch struct {
 	rows []domain.Assignment
 	own  [batchRows]struct {
@@ -36,14 +36,14 @@ func newAssignmentBatch() *assignmentBatch {
 func (b *assignmentBatch) empty() bool { return b == nil || len(b.rows) == 0 }
 func (b *assignmentBatch) clear()      { b.rows = b.rows[:0] }
 
-// assignmentReader turns what is scanned into rows of a batch without allocating
-// for each: the texts of a batch are gathered in one string.
+// assignmentReader scans rows into batches without an allocation for each row: all
+// texts of a batch are parts of one string.
 type assignmentReader struct {
 	courses map[int64]string
 	swap    func(*assignmentBatch) (*assignmentBatch, error)
 	batch   *assignmentBatch
 	text    []byte
-	ends    [batchRows][4]int // of each row's texts, which follow one another
+	ends    [batchRows][4]int // where each row's four texts end in text
 
 	id, employee, course, percent, score, attempts int64
 	status                                         statusColumn
@@ -52,7 +52,7 @@ type assignmentReader struct {
 	texts                                          [4]textColumn
 }
 
-// read takes all rows and hands them on.
+// read scans all rows and passes them on in batches.
 func (r *assignmentReader) read(ctx context.Context, c db.Conn, sql string, args []any) (err error) {
 	if r.batch, err = r.swap(nil); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (r *assignmentReader) read(ctx context.Context, c db.Conn, sql string, args
 	return r.flush()
 }
 
-// take makes a row of what was scanned; its texts follow with pass.
+// take adds the scanned row to the batch; flush sets its texts.
 func (r *assignmentReader) take() error {
 	i := len(r.batch.rows)
 	for k := range r.texts {
@@ -109,7 +109,7 @@ func present(t *time.Time) *time.Time {
 	return t
 }
 
-// flush gives the rows of the batch their texts and hands them on.
+// flush sets the texts of the batch's rows and passes the batch on.
 func (r *assignmentReader) flush() (err error) {
 	text, start := string(r.text), 0
 	for i := range r.batch.rows {
@@ -123,20 +123,20 @@ func (r *assignmentReader) flush() (err error) {
 	return err
 }
 
-// textColumn appends what it is given to one text, as either driver gives it.
+// textColumn appends a scanned text to a buffer. It works with both drivers.
 type textColumn struct {
 	to  *[]byte
 	end int
 }
 
-// ScanBytes is pgx's way to hand a text over without a copy.
+// ScanBytes implements pgtype.BytesScanner, which avoids a copy.
 func (t *textColumn) ScanBytes(v []byte) error {
 	*t.to = append(*t.to, v...)
 	t.end = len(*t.to)
 	return nil
 }
 
-// Scan is database/sql's.
+// Scan implements sql.Scanner.
 func (t *textColumn) Scan(v any) error {
 	s, ok := v.(string)
 	if !ok {
@@ -147,10 +147,10 @@ func (t *textColumn) Scan(v any) error {
 	return nil
 }
 
-// statusColumn finds the status that is meant: there are few, and many rows.
+// statusColumn scans a status without allocating a string for each row.
 type statusColumn struct{ value domain.Status }
 
-// ScanBytes is pgx's way to hand a text over without a copy.
+// ScanBytes implements pgtype.BytesScanner, which avoids a copy.
 func (s *statusColumn) ScanBytes(v []byte) error {
 	for _, status := range domain.Statuses {
 		if string(v) == string(status) {
@@ -161,7 +161,7 @@ func (s *statusColumn) ScanBytes(v []byte) error {
 	return fmt.Errorf("there is no status %q", v)
 }
 
-// Scan is database/sql's.
+// Scan implements sql.Scanner.
 func (s *statusColumn) Scan(v any) error {
 	text, ok := v.(string)
 	if !ok {

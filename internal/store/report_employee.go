@@ -11,9 +11,10 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// EmployeeReport reads the live employees in ascending id from one snapshot, with
-// the numbers of their assignments; what is overdue is judged at now. Batches are
-// valid until yield returns. Reading ends with ctx, and when yield fails.
+// EmployeeReport reads the live employees by ascending id from one snapshot, with
+// the numbers of their assignments, and calls yield with batches of them. Now
+// decides which assignments are overdue. A batch is valid until yield returns.
+// Reading ends when ctx ends or yield returns an error.
 func (s *Store) EmployeeReport(ctx context.Context, company int64, f domain.EmployeeFilter, now time.Time, yield func([]domain.EmployeeSummary) error) error {
 	return mapUnavailable(pipeline(ctx, newSummaryBatch,
 		func(ctx context.Context, swap func(*summaryBatch) (*summaryBatch, error)) error {
@@ -50,21 +51,11 @@ func readSummaries(ctx context.Context, c db.Conn, company int64, f domain.Emplo
 	return err
 }
 
-// employeeReportSQL selects employees and, as one text, their counts: a subquery
-// has one column, and six would read every assignment six times.
+// employeeReportSQL returns the statement that selects employees and, in one text,
+// their counts. A subquery has one column, and six subqueries would read every
+// assignment six times.
 func employeeReportSQL(company int64, f domain.EmployeeFilter, now time.Time) (string, []any) {
-	cond := &conditions{}
-	cond.add("e.company_id = ?", company)
-	cond.add(isNullUnindexed("e.left_at"))
-	if f.ExternalID != "" {
-		cond.add("e.external_id = ?", f.ExternalID)
-	}
-	if f.Email != "" {
-		cond.add("e.email_folded = ?", domain.FoldEmail(f.Email))
-	}
-	if f.Tag != "" {
-		cond.add(`(SELECT count(*) FROM employee_tags t WHERE t.company_id = e.company_id AND t.tag = ? AND t.employee_id = e.id) > 0`, f.Tag)
-	}
+	cond := employeeConditions(company, f, primaryKeyWalk)
 	counts := ``
 	for _, status := range []domain.Status{
 		domain.StatusAssigned, domain.StatusStarted, domain.StatusCompleted, domain.StatusFailed, domain.StatusNeedsRetry,
@@ -73,7 +64,7 @@ func employeeReportSQL(company int64, f domain.EmployeeFilter, now time.Time) (s
 	}
 	counts += fmt.Sprintf(`count(*) FILTER (WHERE a.status <> '%s' AND a.deadline <= %s)`, domain.StatusCompleted, cond.arg(now))
 	return `SELECT ` + employeeColumns + `, (SELECT ` + counts + ` FROM assignments a
-			WHERE a.company_id = e.company_id AND a.employee_id = e.id AND ` + isNullUnindexed("a.revoked_at") + `)
+			WHERE a.company_id = e.company_id AND a.employee_id = e.id AND ` + primaryKeyWalk.isNull("a.revoked_at") + `)
 		FROM employees e` + cond.where() + ` ORDER BY e.company_id, e.id` + unknownLimit, cond.args
 }
 

@@ -11,25 +11,25 @@ import (
 )
 
 const (
-	// batchRows is how many rows are handed on at once: enough to make the handing
-	// cheap, few enough to stay in the processor's cache and to let others in soon.
+	// batchRows is the number of rows in a batch: enough to make passing it on cheap,
+	// few enough to stay in the processor's cache and to let other requests run soon.
 	batchRows = 16
-	// batches is one to fill, one to work on, and one between them.
+	// batches is the number of buffers: one is filled, one is used, one waits.
 	batches = 3
 )
 
-// reportBatch is a buffer that is filled again and again. None at all is empty too.
+// reportBatch is a buffer that is filled repeatedly. A nil batch counts as empty.
 type reportBatch interface {
 	empty() bool
 	clear()
 }
 
-// pipeline runs read beside yield, so that both sides of a long report work at once.
-// Read fills batches and swaps each for an empty one (the first for none); yield
-// gets them in order, in the caller's goroutine. The first failure of either ends
-// both, and nothing runs any more once pipeline has returned. After each batch both
-// sides let others go first: a request that takes a fraction of a millisecond
-// must not wait for its turn behind a report that takes seconds.
+// pipeline runs read and yield in parallel. Read fills batches: it swaps a full one
+// for an empty one, and gets the first by swapping nil. Yield gets the batches in
+// order, in the caller's goroutine. The first error of either ends both, and both
+// have ended when pipeline returns. After each batch both yield the processor, so
+// that a request of a fraction of a millisecond does not wait behind a report of
+// seconds.
 func pipeline[B reportBatch](ctx context.Context, fresh func() B, read func(ctx context.Context, swap func(B) (B, error)) error, yield func(B) error) error {
 	work, cancel := context.WithCancel(ctx)
 	full, free := make(chan B, batches), make(chan B, batches)
@@ -38,7 +38,7 @@ func pipeline[B reportBatch](ctx context.Context, fresh func() B, read func(ctx 
 	}
 	swap := func(b B) (B, error) {
 		if !b.empty() {
-			full <- b // there is room for all
+			full <- b // never blocks: the channel holds all batches
 			runtime.Gosched()
 		}
 		select {
@@ -54,8 +54,8 @@ func pipeline[B reportBatch](ctx context.Context, fresh func() B, read func(ctx 
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		defer close(full)
-		// The server answers for a panic in the caller's goroutine; here it would
-		// end the program.
+		// A panic in this goroutine would end the program. It is raised again in the
+		// caller's, where the server recovers.
 		defer func() {
 			if p := recover(); p != nil {
 				panicked = fmt.Sprintf("%v\n%s", p, debug.Stack())
@@ -90,7 +90,7 @@ func forEachRow(ctx context.Context, c db.Conn, sql string, args, dest []any, fn
 		return err
 	}
 	defer rows.Close()
-	defer cancel() // before Close, which would else read what is left
+	defer cancel() // before Close, which would otherwise read the remaining rows
 	for rows.Next() {
 		if err := rows.Scan(dest...); err != nil {
 			return fmt.Errorf("scan a row: %w", err)

@@ -13,7 +13,7 @@ func sessionDest(x *domain.Session) []any {
 	return []any{&x.Key, &x.ID, &x.AdministratorID, &x.Data, &x.CreatedAt, &x.SeenAt, &x.ExpiresAt, &x.Address, &x.UserAgent}
 }
 
-// Session gives the session with this key, unless it has ended. Codes: not_found.
+// Session returns the session with this key, unless it has ended. Codes: not_found.
 func (s *Store) Session(ctx context.Context, key []byte) (domain.Session, error) {
 	var out domain.Session
 	found := false
@@ -27,7 +27,7 @@ func (s *Store) Session(ctx context.Context, key []byte) (domain.Session, error)
 	return out, err
 }
 
-// AddSession stores a new session, over an older one with the same key.
+// AddSession stores a new session. It replaces one with the same key.
 func (s *Store) AddSession(ctx context.Context, x domain.Session) error {
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		_, err := tx.Exec(ctx, `INSERT INTO sessions (hash, administrator_id, data, created_at, seen_at, expires_at, address, user_agent)
@@ -38,8 +38,8 @@ func (s *Store) AddSession(ctx context.Context, x domain.Session) error {
 	})
 }
 
-// PutSessionData replaces what a session holds. A session that was ended
-// meanwhile stays ended.
+// PutSessionData replaces the data of a session. A session that has ended in the
+// meantime stays ended.
 func (s *Store) PutSessionData(ctx context.Context, key, data []byte) error {
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		_, err := tx.Exec(ctx, `UPDATE sessions SET data = $2 WHERE hash = $1`, key, data)
@@ -47,7 +47,7 @@ func (s *Store) PutSessionData(ctx context.Context, key, data []byte) error {
 	})
 }
 
-// TouchSession notes that a session is in use.
+// TouchSession stores when and from where a session was last used.
 func (s *Store) TouchSession(ctx context.Context, x domain.Session) error {
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		_, err := tx.Exec(ctx, `UPDATE sessions SET seen_at = $2, expires_at = $3, address = $4, user_agent = $5 WHERE hash = $1`,
@@ -64,7 +64,7 @@ func (s *Store) DropSession(ctx context.Context, key []byte) error {
 	})
 }
 
-// Sessions lists an administrator's sessions, the last used first.
+// Sessions returns an administrator's sessions, the last used first.
 func (s *Store) Sessions(ctx context.Context, administrator int64) ([]domain.Session, error) {
 	out := []domain.Session{}
 	b := &db.Batch{}
@@ -89,8 +89,8 @@ func (s *Store) EndSession(ctx context.Context, by domain.Actor, id int64) error
 	})
 }
 
-// EndOtherSessions ends an administrator's sessions but the one to keep, all
-// when that is empty, and says how many.
+// EndOtherSessions ends all of an administrator's sessions except the one with the
+// key keep, which may be empty. It returns how many it has ended.
 func (s *Store) EndOtherSessions(ctx context.Context, by domain.Actor, keep []byte) (int64, error) {
 	var ended int64
 	err := s.endSessions(ctx, by, func(tx db.Tx) (n int64, err error) {
@@ -122,7 +122,8 @@ func endSessions(b *db.Batch, administrator int64, keep []byte) {
 	b.Exec(endSessionsSQL, administrator, nonNilKey(keep))
 }
 
-// nonNilKey keeps a missing key from becoming NULL, which no key differs from.
+// nonNilKey returns an empty key for nil, which would become NULL: a comparison with
+// NULL is never true.
 func nonNilKey(key []byte) []byte {
 	if key == nil {
 		return []byte{}

@@ -10,9 +10,9 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// FailSignIn notes a failed attempt: in the logs of the administrator's
-// companies, if the attempt was at one, and in any case at the throttles, so that
-// both cost the same time.
+// FailSignIn records a failed attempt in the logs of the administrator's companies,
+// if there is such an administrator. It writes to the throttles in any case, so
+// that the time it takes does not tell whether the address is known.
 func (s *Store) FailSignIn(ctx context.Context, f domain.SignInFailure) error {
 	return s.write(ctx, func(tx db.Tx, box *outbox) error {
 		var who administratorRow
@@ -39,9 +39,8 @@ func (s *Store) FailSignIn(ctx context.Context, f domain.SignInFailure) error {
 	})
 }
 
-// PassSignIn takes what a sign-in has proved, holds it against the
-// administrator's present state and, once complete, signs them in. Codes:
-// unauthorized.
+// PassSignIn checks what a sign-in has proved against the administrator's present
+// state and, if the proof is complete, signs them in. Codes: unauthorized.
 func (s *Store) PassSignIn(ctx context.Context, proof domain.SignInProof) (domain.Administrator, error) {
 	var out domain.Administrator
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
@@ -74,8 +73,8 @@ func (s *Store) PassSignIn(ctx context.Context, proof domain.SignInProof) (domai
 	return out, err
 }
 
-// SetPassword sets or replaces a password; all other sessions and links of the
-// administrator end. Codes: unauthorized, invalid_request, not_found.
+// SetPassword sets or replaces a password and ends all other sessions and links of
+// the administrator. Codes: unauthorized, invalid_request, not_found.
 func (s *Store) SetPassword(ctx context.Context, in domain.NewPassword) error {
 	return s.write(ctx, func(tx db.Tx, box *outbox) error {
 		who, err := s.lockAdministratorID(ctx, tx, in.AdministratorID)
@@ -100,8 +99,8 @@ func (s *Store) SetPassword(ctx context.Context, in domain.NewPassword) error {
 	})
 }
 
-// consumeFactor uses up the code or recovery code of a proof. Without one it lets
-// pass whoever has no second factor. Codes: unauthorized.
+// consumeFactor marks the code or the recovery code of a proof as used. It accepts a
+// proof without one if the administrator has no second factor. Codes: unauthorized.
 func (s *Store) consumeFactor(ctx context.Context, tx db.Tx, who *administratorRow, proof domain.SignInProof) error {
 	switch {
 	case !who.TOTPConfirmed:
@@ -121,8 +120,8 @@ func (s *Store) consumeFactor(ctx context.Context, tx db.Tx, who *administratorR
 	return domain.ErrWrongCode
 }
 
-// consumeStep makes sure that the code of a time step is taken once: its key is
-// blocked for as long as the code would be good.
+// consumeStep makes sure that the code of a time step is accepted only once: its key
+// is blocked for as long as the code would be valid.
 func (s *Store) consumeStep(ctx context.Context, tx db.Tx, administrator, step int64) error {
 	n, err := tx.Exec(ctx, `INSERT INTO sign_in_throttles (key, failures, blocked_until, updated_at) VALUES ($1, 0, $2, $3)
 		ON CONFLICT (key) DO NOTHING`, fmt.Sprintf("step:%d:%d", administrator, step), domain.TOTPStepEnds(step), tx.Now())
@@ -136,7 +135,7 @@ func dropFactor(b *db.Batch, administrator int64) {
 	b.Exec(`UPDATE administrators SET totp_secret = NULL, totp_confirmed_at = NULL, recovery_hashes = '[]' WHERE id = $1`, administrator)
 }
 
-// SetTOTPSecret keeps a sealed secret that is not confirmed yet. Codes:
+// SetTOTPSecret stores an encrypted secret that is not confirmed yet. Codes:
 // not_found, invalid_request.
 func (s *Store) SetTOTPSecret(ctx context.Context, administrator int64, sealed []byte) error {
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
@@ -206,8 +205,8 @@ func (s *Store) changeFactor(ctx context.Context, by domain.Actor, action string
 	})
 }
 
-// SweepSignIn removes sessions that have ended, throttles that nobody remembers
-// and links long past.
+// SweepSignIn removes expired sessions, throttles that no longer count anything and
+// links that expired 30 days ago.
 func (s *Store) SweepSignIn(ctx context.Context) error {
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		if err := tx.Send(ctx, &db.Batch{}); err != nil {

@@ -1,7 +1,12 @@
 // Package store keeps everything coursebridge knows in one database. The SQL
 // is written once for both engines, one file per noun, next to the method that
 // uses it. An exported method is one transaction, which includes the events that
-// others must receive. Decisions belong to package domain, which the store calls.
+// others must receive.
+//
+// The rules of the nouns are in package domain, which the store calls: what a
+// status may become, what a repeated request means, who is linked or created. The
+// store itself decides only what depends on rows that the transaction has locked:
+// whether a key is taken, a limit is reached or a row still exists.
 package store
 
 import (

@@ -10,14 +10,15 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// sortedThrottles gives one order of locking to all attempts.
+// sortedThrottles returns the throttles in the order in which all attempts lock them.
 func sortedThrottles(in []domain.Throttle) []domain.Throttle {
 	return slices.SortedFunc(slices.Values(in), func(a, b domain.Throttle) int { return strings.Compare(a.Key, b.Key) })
 }
 
-// CountAttempt counts an attempt under every throttle before it is made, or
-// refuses it, counting nothing, while one of them is blocked. So attempts made
-// at the same moment can't slip through together. Codes: rate_limited.
+// CountAttempt counts an attempt under every throttle before it is made. While one
+// of them is blocked, it refuses the attempt and counts nothing. Because attempts
+// are counted first, simultaneous ones can't exceed the limit together. Codes:
+// rate_limited.
 func (s *Store) CountAttempt(ctx context.Context, throttles []domain.Throttle) error {
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		if err := tx.Send(ctx, &db.Batch{}); err != nil {
@@ -101,8 +102,8 @@ func (s *Store) KnowsAddress(ctx context.Context, key string) (bool, error) {
 	return known, s.read(ctx, b)
 }
 
-// rememberAddress queues that someone has signed in from an address. It is kept
-// among the throttles, under a key of its own that blocks nobody, and goes with them.
+// rememberAddress queues that someone has signed in from an address. It is a row of
+// the throttles with a key of its own, which blocks nobody and expires with them.
 func rememberAddress(b *db.Batch, key string, now time.Time) {
 	if key == "" {
 		return

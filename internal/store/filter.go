@@ -1,0 +1,31 @@
+package store
+
+// accessPath says how the conditions of a filter are written, and thereby which
+// way to the rows PostgreSQL may plan.
+type accessPath int
+
+const (
+	// anyIndex lets the planner use whatever index serves the filter.
+	anyIndex accessPath = iota
+	// primaryKeyWalk leaves only the walk along the primary key: see report.go.
+	primaryKeyWalk
+)
+
+// isNull returns the condition that a column is NULL. With primaryKeyWalk no
+// partial index matches it.
+func (p accessPath) isNull(column string) string {
+	if p == primaryKeyWalk {
+		return "CASE WHEN " + column + " IS NULL THEN 1 ELSE 0 END <> 0"
+	}
+	return column + " IS NULL"
+}
+
+// isAmong returns the condition that a column has one of the values that another
+// table has. With primaryKeyWalk the other table is searched for each row, instead
+// of leading to the rows.
+func (p accessPath) isAmong(column, values, from string) string {
+	if p == primaryKeyWalk {
+		return "(SELECT count(*) FROM " + from + " AND " + values + " = " + column + ") > 0"
+	}
+	return column + " IN (SELECT " + values + " FROM " + from + ")"
+}
