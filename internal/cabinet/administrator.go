@@ -1,6 +1,8 @@
 package cabinet
 
 import (
+	"strconv"
+
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
@@ -9,6 +11,7 @@ func (c *Cabinet) administratorPages(private register) {
 	private("GET "+view.PathAdministrators, administrators)
 	private("GET "+view.PathInvite, func(p *page) error { return p.renderOK(view.InvitePage(p.shell(), view.InviteForm{})) })
 	private("POST "+view.PathInvite, invite)
+	private("GET "+view.PathAdministrators+"/{id}/invited", invited)
 	private("GET "+view.PathAdministrators+"/{id}/link", confirmInviteAgain)
 	private("POST "+view.PathAdministrators+"/{id}/link", inviteAgain)
 	private("GET "+view.PathAdministrators+"/{id}/remove", confirmRemove)
@@ -57,9 +60,23 @@ func (p *page) inviteEmail(email, name string, wrong func(view.Errors) error) er
 	if err != nil {
 		return err
 	}
-	return p.renderOK(view.InvitedPage(p.shell(), view.Invited{
-		Email: who.Email, URL: p.PublicURL() + view.PathSignInLink(token), ExpiresAt: p.Now().Add(domain.LinkLifetime),
-	}))
+	made := view.Invited{Email: who.Email, URL: p.PublicURL() + view.PathSignInLink(token), ExpiresAt: p.Now().Add(domain.LinkLifetime)}
+	return p.redirectOnce(onceInvited(who.ID), made, view.PathAdministrator(who.ID, "invited"))
+}
+
+func onceInvited(id int64) string { return "invited " + strconv.FormatInt(id, 10) }
+
+// invited shows a sign-in link once. Afterwards it leads to the list.
+func invited(p *page) error {
+	id, err := p.id()
+	if err != nil {
+		return err
+	}
+	var v view.Invited
+	if !p.takeOnce(onceInvited(id), &v) {
+		return p.redirect(view.PathAdministrators)
+	}
+	return p.renderOK(view.InvitedPage(p.shell(), v))
 }
 
 // administratorFromPath returns the administrator in the path, provided that they

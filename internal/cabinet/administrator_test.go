@@ -18,10 +18,10 @@ func TestInviteAndRemove(t *testing.T) {
 		anna.post(view.PathInvite, "email", "not an address").wantStatus(http.StatusUnprocessableEntity).wantText("not an address")
 		anna.post(view.PathInvite, "email", admin).wantStatus(http.StatusUnprocessableEntity).wantText("Is an administrator of the company already.")
 		anna.post(view.PathInvite, "email", colleague, "name", strings.Repeat("x", 300)).wantStatus(http.StatusUnprocessableEntity).wantText("at most")
-		first := anna.post(view.PathInvite, "email", colleague, "name", " Boris Ozols ").wantStatus(http.StatusOK).secret()
+		first := anna.post(view.PathInvite, "email", colleague, "name", " Boris Ozols ").follow().secret()
 		again := anna.get(view.PathAdministrators).wantStatus(http.StatusOK).wantText(colleague, "Boris Ozols", "Invited").find(`href="(` + view.PathAdministrators + `/\d+/link)"`)
 		anna.get(again).wantStatus(http.StatusOK).wantText("The previous link will stop working.")
-		link := anna.post(again).wantStatus(http.StatusOK).secret()
+		link := anna.post(again).follow().secret()
 
 		boris := f.visitor()
 		old, err := url.Parse(first)
@@ -45,7 +45,7 @@ func TestInvitationIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		anna := f.administrator()
-		anna.post(view.PathInvite, "email", colleague).wantStatus(http.StatusOK)
+		anna.post(view.PathInvite, "email", colleague).follow()
 		invited := anna.get(view.PathAdministrators).wantStatus(http.StatusOK).find(`href="(` + view.PathAdministrators + `/\d+/remove)"`)
 		anna.post(invited).wantRedirect(view.PathAdministrators).wantText("1 administrator")
 		own := anna.get(view.PathAudit + "?action=administrator.").wantStatus(http.StatusOK)

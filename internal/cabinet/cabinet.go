@@ -97,7 +97,7 @@ type handler func(p *page) error
 func (c *Cabinet) routes() http.Handler {
 	mux := http.NewServeMux()
 	public := func(pattern string, h handler) { mux.Handle(pattern, c.route(pattern, h)) }
-	private := func(pattern string, h handler) { public(pattern, c.requireSession(h)) }
+	private := func(pattern string, h handler) { public(pattern, c.requireSession(c.submitOnce(h))) }
 	c.signInPages(public)
 	c.accountPages(private)
 	c.overviewPages(private)

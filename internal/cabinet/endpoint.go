@@ -141,23 +141,21 @@ func (p *page) endpointDetail(e domain.Endpoint) (view.EndpointDetail, error) {
 	return v, nil
 }
 
-func (p *page) showEndpoint(e domain.Endpoint, with func(*view.EndpointDetail)) error {
-	v, err := p.endpointDetail(e)
-	if err != nil {
-		return err
-	}
-	if with != nil {
-		with(&v)
-	}
-	return p.renderOK(view.WebhookPage(p.shell(), v))
-}
-
 func endpoint(p *page) error {
 	e, err := p.endpointFromPath()
 	if err != nil {
 		return err
 	}
-	return p.showEndpoint(e, nil)
+	v, err := p.endpointDetail(e)
+	if err != nil {
+		return err
+	}
+	p.takeOnce(onceSecret(e.ID), &v.Secret)
+	var outcome view.TestOutcome
+	if p.takeOnce(onceTest(e.ID), &outcome) {
+		v.Outcome = &outcome
+	}
+	return p.renderOK(view.WebhookPage(p.shell(), v))
 }
 
 func editForm(p *page) error {

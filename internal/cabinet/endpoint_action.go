@@ -1,6 +1,8 @@
 package cabinet
 
 import (
+	"strconv"
+
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
@@ -10,16 +12,14 @@ func (c *Cabinet) endpointActionPages(private register) {
 	private("POST "+base+"secret", withEndpoint(revealSecret))
 	private("POST "+base+"test", withEndpoint(testEndpoint))
 	private("GET "+base+"rotate", withEndpoint(func(p *page, e domain.Endpoint) error {
-		return p.showConfirm(view.EndpointRotate(p.clock(), endpointView(e, domain.EndpointHealth{}), domain.SecretOverlap))
+		return p.showConfirm(view.EndpointRotate(p.clock(), endpointView(e, domain.EndpointHealth{}), e.Rotating(p.Now())))
 	}))
 	private("POST "+base+"rotate", withEndpoint(rotateSecret))
 	private("GET "+base+"disable", withEndpoint(func(p *page, e domain.Endpoint) error {
 		return p.showConfirm(view.EndpointDisable(endpointView(e, domain.EndpointHealth{})))
 	}))
 	private("POST "+base+"disable", withEndpoint(disableEndpoint))
-	private("GET "+base+"enable", withEndpoint(func(p *page, e domain.Endpoint) error {
-		return p.showConfirm(view.EndpointEnable(endpointView(e, domain.EndpointHealth{}), ""))
-	}))
+	private("GET "+base+"enable", withEndpoint(confirmEnable))
 	private("POST "+base+"enable", withEndpoint(enableEndpoint))
 	private("GET "+base+"remove", withEndpoint(confirmRemoveEndpoint))
 	private("POST "+base+"remove", withEndpoint(removeEndpoint))
@@ -38,12 +38,19 @@ func withEndpoint(act func(p *page, e domain.Endpoint) error) handler {
 
 func (p *page) showConfirm(v view.Confirm) error { return p.renderOK(view.ConfirmPage(p.shell(), v)) }
 
+// secretAnchor is the part of a webhook's page that shows its secret.
+const secretAnchor = "#secret"
+
+func onceSecret(id int64) string { return "secret " + strconv.FormatInt(id, 10) }
+func onceTest(id int64) string   { return "test " + strconv.FormatInt(id, 10) }
+func onceEnable(id int64) string { return "enable " + strconv.FormatInt(id, 10) }
+
 func revealSecret(p *page, e domain.Endpoint) error {
 	secret, err := p.Webhooks.RevealSecret(p.r.Context(), p.caller(), e.ID)
 	if err != nil {
 		return err
 	}
-	return p.showEndpoint(e, func(v *view.EndpointDetail) { v.Secret = secret })
+	return p.redirectOnce(onceSecret(e.ID), secret, view.PathWebhook(e.ID)+secretAnchor)
 }
 
 func testEndpoint(p *page, e domain.Endpoint) error {
@@ -54,24 +61,23 @@ func testEndpoint(p *page, e domain.Endpoint) error {
 	if err != nil {
 		return err
 	}
-	return p.showEndpoint(e, func(v *view.EndpointDetail) { v.Outcome = testOutcome(attempt) })
+	return p.redirectOnce(onceTest(e.ID), testOutcome(attempt), view.PathWebhook(e.ID))
 }
 
-// outcome tells what came of a test event. It has no page of its own: the log is
-// of what happened.
-func testOutcome(t domain.Attempt) *view.TestOutcome {
-	return &view.TestOutcome{
+// testOutcome describes the result of a test event.
+func testOutcome(t domain.Attempt) view.TestOutcome {
+	return view.TestOutcome{
 		OK: t.ErrorKind == "", StatusCode: t.StatusCode, Took: t.Duration, Error: t.Error, Response: string(t.ResponseBody),
 		Cut: len(t.ResponseBody) >= domain.MaxResponseLog,
 	}
 }
 
 func rotateSecret(p *page, e domain.Endpoint) error {
-	changed, secret, err := p.Webhooks.Rotate(p.r.Context(), p.caller(), e.ID)
+	_, secret, err := p.Webhooks.Rotate(p.r.Context(), p.caller(), e.ID)
 	if err != nil {
 		return err
 	}
-	return p.showEndpoint(changed, func(v *view.EndpointDetail) { v.Secret = secret })
+	return p.redirectOnce(onceSecret(e.ID), secret, view.PathWebhook(e.ID)+secretAnchor)
 }
 
 func disableEndpoint(p *page, e domain.Endpoint) error {
@@ -86,12 +92,18 @@ func disableEndpoint(p *page, e domain.Endpoint) error {
 func enableEndpoint(p *page, e domain.Endpoint) error {
 	_, _, err := p.Webhooks.Enable(p.r.Context(), p.caller(), e.ID, p.checked("force"))
 	if errs, ok := formErrors(err); ok {
-		return p.renderInvalid(view.ConfirmPage(p.shell(), view.EndpointEnable(endpointView(e, domain.EndpointHealth{}), firstError(errs))))
+		return p.redirectOnce(onceEnable(e.ID), firstError(errs), view.PathWebhook(e.ID, "enable"))
 	}
 	if err != nil {
 		return err
 	}
 	return p.redirectDone("Webhook enabled. You can now redeliver the events that were held.", view.PathWebhook(e.ID))
+}
+
+func confirmEnable(p *page, e domain.Endpoint) error {
+	refused := ""
+	p.takeOnce(onceEnable(e.ID), &refused)
+	return p.showConfirm(view.EndpointEnable(endpointView(e, domain.EndpointHealth{}), refused))
 }
 
 func confirmRemoveEndpoint(p *page, e domain.Endpoint) error {

@@ -195,6 +195,14 @@ func (r response) wantRedirect(path string) response {
 	return r.v.get(path).wantStatus(http.StatusOK)
 }
 
+// follow follows the redirect, wherever it leads.
+func (r response) follow() response {
+	r.v.Helper()
+	r.wantStatus(http.StatusSeeOther)
+	path, _, _ := strings.Cut(r.header.Get("Location"), "#")
+	return r.v.get(path).wantStatus(http.StatusOK)
+}
+
 func (r response) wantText(texts ...string) response {
 	r.v.Helper()
 	for _, text := range texts {
@@ -268,7 +276,7 @@ func (r response) checkPolicy() {
 // createToken creates the first token and returns its path and secret.
 func (v *visitor) createToken(name string) (path, secret string) {
 	v.Helper()
-	secret = v.post(view.PathTokenNew, "name", name, "scope", "b2b_provision", "expiry", "90").wantStatus(http.StatusOK).secret()
+	secret = v.post(view.PathTokenNew, "name", name, "scope", "b2b_provision", "expiry", "90").follow().secret()
 	return v.get(view.PathTokens).wantStatus(http.StatusOK).find(`href="(` + view.PathTokens + `/\d+)"`), secret
 }
 
@@ -390,4 +398,23 @@ func (v *visitor) waitForStatus(path string, status int) http.Header {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
+}
+
+// sessionData returns the data of all sessions.
+func (f fixture) sessionData() (all string) {
+	f.Helper()
+	err := f.store().Engine().Read(f.Context(), func(c db.Conn) error {
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error {
+			var data []byte
+			err := r.Scan(&data)
+			all += string(data)
+			return err
+		}, `SELECT data FROM sessions`)
+		return c.Send(f.Context(), b)
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	return all
 }

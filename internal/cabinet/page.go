@@ -21,6 +21,7 @@ const (
 	keyNext    = "next"
 	keyFlash   = "flash"
 	keyProblem = "problem"
+	keyOnce    = "once"
 )
 
 // page is one request with its response writer and the identity of its sender.
@@ -29,6 +30,8 @@ type page struct {
 	w        http.ResponseWriter
 	r        *http.Request
 	identity service.Identity
+
+	redirectedTo string // where the response redirects to
 }
 
 // origin returns where the request came from.
@@ -121,31 +124,8 @@ func (p *page) theme() view.Theme {
 	return view.ThemeSystem
 }
 
-func (p *page) flashes() []view.Flash {
-	var out []view.Flash
-	ctx := p.r.Context()
-	if text := p.session.PopString(ctx, keyFlash); text != "" {
-		out = append(out, view.Flash{Kind: view.FlashDone, Text: text})
-	}
-	if text := p.session.PopString(ctx, keyProblem); text != "" {
-		out = append(out, view.Flash{Kind: view.FlashProblem, Text: text})
-	}
-	return out
-}
-
-// redirectDone redirects to path, where a message says what was done.
-func (p *page) redirectDone(text, path string) error {
-	p.session.Put(p.r.Context(), keyFlash, text)
-	return p.redirect(path)
-}
-
-// redirectProblem redirects to path, where a message says what did not work.
-func (p *page) redirectProblem(text, path string) error {
-	p.session.Put(p.r.Context(), keyProblem, text)
-	return p.redirect(path)
-}
-
 func (p *page) redirect(path string) error {
+	p.redirectedTo = path
 	http.Redirect(p.w, p.r, path, http.StatusSeeOther)
 	return nil
 }

@@ -19,7 +19,7 @@ func TestEveryPageIsReachedAndStrict(t *testing.T) {
 		f.provision(token, 1, 1)
 		f.awaitRequest(receiver)
 		v.waitForText(view.PathDeliveries+"?state=delivered", "HR-1")
-		v.post(view.PathInvite, "email", colleague).wantStatus(http.StatusOK)
+		v.post(view.PathInvite, "email", colleague).follow()
 
 		// do calls checkPolicy for each page; the links on it are visited next.
 		links := regexp.MustCompile(`\shref="(/cabinet[^"#]*)"`)

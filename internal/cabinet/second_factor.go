@@ -14,6 +14,7 @@ func (c *Cabinet) secondFactorPages(private register) {
 	private("POST "+view.PathSecondOff, removeSecondFactor)
 	private("GET "+view.PathRecovery, func(p *page) error { return p.renderOK(view.PasswordPage(p.shell(), view.AskRecovery)) })
 	private("POST "+view.PathRecovery, newRecoveryCodes)
+	private("GET "+view.PathRecoveryCodes, recoveryCodes)
 }
 
 // secondFactorForm shows the secret that has to be confirmed, or asks for the
@@ -38,14 +39,14 @@ func setupView(key domain.TOTPKey) view.SecondFactorSetup {
 func secondFactorStep(p *page) error {
 	ctx := p.r.Context()
 	if p.field("code") == "" && p.field("current") != "" {
-		key, err := p.SignIn.BeginSecondFactor(ctx, p.actor(), p.field("current"))
+		_, err := p.SignIn.BeginSecondFactor(ctx, p.actor(), p.field("current"))
 		if errs, ok := formErrors(err); ok {
 			return p.renderInvalid(view.PasswordPage(p.shell(), view.AskSecondFactor.With(errorsForField(errs, "current"))))
 		}
 		if err != nil {
 			return err
 		}
-		return p.renderOK(view.SecondFactorSetupPage(p.shell(), setupView(key)))
+		return p.redirect(view.PathSecondFactor)
 	}
 	codes, err := p.SignIn.ConfirmSecondFactor(ctx, p.actor(), p.field("code"), p.sessionToken())
 	if errs, ok := formErrors(err); ok {
@@ -60,7 +61,7 @@ func secondFactorStep(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.renderOK(view.RecoveryCodesPage(p.shell(), view.RecoveryCodes{Codes: codes}))
+	return p.redirectOnce(onceRecovery, codes, view.PathRecoveryCodes)
 }
 
 // errorsForField moves an error about the whole form to its only field.
@@ -89,6 +90,19 @@ func newRecoveryCodes(p *page) error {
 	}
 	if err != nil {
 		return err
+	}
+	return p.redirectOnce(onceRecovery, codes, view.PathRecoveryCodes)
+}
+
+// onceRecovery names new recovery codes in the session.
+const onceRecovery = "recovery codes"
+
+// recoveryCodes shows new recovery codes once. Afterwards it leads to the page of
+// the person's sign-in.
+func recoveryCodes(p *page) error {
+	var codes []string
+	if !p.takeOnce(onceRecovery, &codes) {
+		return p.redirect(view.PathMySignIn)
 	}
 	return p.renderOK(view.RecoveryCodesPage(p.shell(), view.RecoveryCodes{Codes: codes}))
 }

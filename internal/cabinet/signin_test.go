@@ -82,9 +82,9 @@ func TestSecondFactor(t *testing.T) {
 	onEachEngine(t, func(f fixture) {
 		v := f.administrator()
 		v.post(view.PathSecondFactor, "current", "a wrong password, plainly").wantStatus(http.StatusUnprocessableEntity).wantText("The password is wrong.")
-		secret := v.post(view.PathSecondFactor, "current", password).wantStatus(http.StatusOK).secret()
+		secret := v.post(view.PathSecondFactor, "current", password).wantRedirect(view.PathSecondFactor).secret()
 		v.post(view.PathSecondFactor, "code", "000000x").wantStatus(http.StatusUnprocessableEntity).wantText("The code is wrong", secret)
-		recovery := v.post(view.PathSecondFactor, "code", totpCode(f, secret, -1)).wantStatus(http.StatusOK).find(`<li>([a-z2-7-]{19})</li>`)
+		recovery := v.post(view.PathSecondFactor, "code", totpCode(f, secret, -1)).wantRedirect(view.PathRecoveryCodes).find(`<li>([a-z2-7-]{19})</li>`)
 
 		other := f.visitor()
 		other.signIn(admin, password).wantRedirect(view.PathSignInCode).wantText("six-digit code")
@@ -99,7 +99,8 @@ func TestSecondFactor(t *testing.T) {
 		other.post(view.PathSignInCode, "kind", "recovery", "code", recovery).wantRedirect(view.PathOverview)
 		other.get(view.PathMySignIn).wantStatus(http.StatusOK).wantText("9 recovery codes left", "Last changed", " since ")
 
-		other.post(view.PathRecovery, "current", password).wantStatus(http.StatusOK).wantText("Save these codes").wantNoText(recovery)
+		other.post(view.PathRecovery, "current", password).wantRedirect(view.PathRecoveryCodes).wantText("Save these codes").wantNoText(recovery)
+		other.get(view.PathRecoveryCodes).wantRedirect(view.PathMySignIn)
 		other.post(view.PathSecondOff, "current", password).wantRedirect(view.PathMySignIn).wantText("Two-step verification is off.")
 		f.visitor().signIn(admin, password).wantRedirect(view.PathOverview)
 	})

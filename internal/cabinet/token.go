@@ -2,6 +2,7 @@ package cabinet
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ func (c *Cabinet) tokenPages(private register) {
 	private("GET "+view.PathTokenNew, tokenForm)
 	private("POST "+view.PathTokenNew, createToken)
 	private("GET "+view.PathTokens+"/{id}", token)
+	private("GET "+view.PathTokens+"/{id}/created", tokenCreated)
 	private("GET "+view.PathTokens+"/{id}/rename", renameForm)
 	private("POST "+view.PathTokens+"/{id}/rename", renameToken)
 	private("GET "+view.PathTokens+"/{id}/revoke", confirmRevoke)
@@ -79,10 +81,7 @@ func createToken(p *page) error {
 	if len(errs) == 0 {
 		made, secret, err := p.Tokens.Create(p.r.Context(), p.caller(), in)
 		if err == nil {
-			return p.renderOK(view.TokenCreatedPage(p.shell(), view.TokenCreated{
-				Token: p.tokenView(made), Secret: secret,
-				Curl: "curl " + p.PublicURL() + "/api/v1/token -H 'Authorization: Bearer " + secret + "'",
-			}))
+			return p.redirectOnce(onceToken(made.ID), secret, view.PathToken(made.ID, "created"))
 		}
 		var ok bool
 		if errs, ok = formErrors(err); !ok {
@@ -159,6 +158,24 @@ func token(p *page) error {
 		return err
 	}
 	return p.renderOK(view.TokenPage(p.shell(), p.tokenView(t)))
+}
+
+func onceToken(id int64) string { return "token " + strconv.FormatInt(id, 10) }
+
+// tokenCreated shows a new token once. Afterwards it leads to the token's page.
+func tokenCreated(p *page) error {
+	t, err := p.tokenFromPath()
+	if err != nil {
+		return err
+	}
+	var secret string
+	if !p.takeOnce(onceToken(t.ID), &secret) {
+		return p.redirect(view.PathToken(t.ID))
+	}
+	return p.renderOK(view.TokenCreatedPage(p.shell(), view.TokenCreated{
+		Token: p.tokenView(t), Secret: secret,
+		Curl: "curl " + p.PublicURL() + "/api/v1/token -H 'Authorization: Bearer " + secret + "'",
+	}))
 }
 
 func renameForm(p *page) error {

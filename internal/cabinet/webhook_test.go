@@ -23,23 +23,24 @@ func TestWebhookForm(t *testing.T) {
 		receiver := f.receiver(http.StatusOK)
 		path := v.addWebhook(receiver.URL)
 		v.get(path).wantStatus(http.StatusOK).wantText("never").wantNoText("whsec_A")
-		v.post(path+"/test").wantStatus(http.StatusOK).wantText("Test event delivered", "200", "the receiver").wantNoText("Open the delivery")
+		v.post(path+"/test").follow().wantText("Test event delivered", "200", "the receiver").wantNoText("Open the delivery")
+		v.get(path).wantStatus(http.StatusOK).wantNoText("Test event delivered")
 		if got := f.awaitRequest(receiver).Get("X-Service-Event"); got != "employee.joined" {
 			f.Errorf("the test event is %q", got)
 		}
 		receiver.answer(http.StatusTeapot)
-		v.post(path+"/test").wantStatus(http.StatusOK).wantText("Test event not delivered", "418")
+		v.post(path+"/test").follow().wantText("Test event not delivered", "418")
 		v.get(view.PathAudit+"?action=webhook.").wantStatus(http.StatusOK).
 			wantText("Webhook tested", "employee.joined was accepted: status 200 after", "employee.joined was not accepted: status 418 after")
 
-		secret := v.post(path + "/secret").wantStatus(http.StatusOK).secret()
-		rotated := v.post(path + "/rotate").wantStatus(http.StatusOK).wantText("The previous secret signs too until").secret()
+		secret := v.post(path + "/secret").follow().secret()
+		rotated := v.post(path + "/rotate").follow().wantText("are also signed with the previous secret").secret()
 		if secret == rotated {
 			f.Error("the secret stays after rotation")
 		}
 		v.post(path+"/edit", "url", receiver.URL, "description", "Payroll", "event", "employee.removed").wantRedirect(path).wantText("Webhook saved.", "Payroll", "employee.removed")
 		v.post(path + "/disable").wantRedirect(path).wantText("This webhook is disabled")
-		v.post(path + "/enable").wantStatus(http.StatusUnprocessableEntity).wantText("stays disabled")
+		v.post(path+"/enable").wantRedirect(path+"/enable").wantText("stays disabled", "Enable without a test")
 		v.post(path+"/enable", "force", "1").wantRedirect(path).wantText("Webhook enabled.")
 		v.post(path+"/remove").wantRedirect(view.PathWebhooks).wantText("Webhook removed.", "No webhooks yet")
 		v.get(path).wantStatus(http.StatusNotFound)

@@ -22,6 +22,8 @@ type SessionStore interface {
 	Sessions(ctx context.Context, administrator int64) ([]domain.Session, error)
 	EndSession(ctx context.Context, by domain.Actor, id int64) error
 	EndOtherSessions(ctx context.Context, by domain.Actor, keep []byte) (int64, error)
+	BeginSubmission(ctx context.Context, session []byte, nonce string) (location string, first bool, err error)
+	EndSubmission(ctx context.Context, session []byte, nonce, location string) error
 	SweepSignIn(ctx context.Context) error
 	Now() time.Time
 }
@@ -184,4 +186,17 @@ func cleanUserAgent(s string) string {
 		s = strings.ToValidUTF8(s[:domain.MaxUserAgent], "")
 	}
 	return strings.ReplaceAll(s, "\x00", "")
+}
+
+// BeginSubmission records that a form of the session with this token was submitted.
+// It returns first = false if it was before, with the location that the first
+// submission led to; the location is empty while that one is still running.
+func (s *Sessions) BeginSubmission(ctx context.Context, token, nonce string) (location string, first bool, err error) {
+	return s.store.BeginSubmission(ctx, SessionKey(token), nonce)
+}
+
+// EndSubmission records where a submission led to. An empty location means that
+// nothing was done and the form may be submitted again.
+func (s *Sessions) EndSubmission(ctx context.Context, token, nonce, location string) error {
+	return s.store.EndSubmission(ctx, SessionKey(token), nonce, location)
 }

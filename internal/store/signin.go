@@ -216,6 +216,7 @@ func (s *Store) SweepSignIn(ctx context.Context) error {
 		b := &db.Batch{}
 		b.Exec(`DELETE FROM sessions WHERE expires_at <= $1`, now)
 		b.Exec(`DELETE FROM sign_in_throttles WHERE blocked_until <= $1 AND updated_at <= $2`, now, now.Add(-domain.ThrottleMemory))
+		b.Exec(`DELETE FROM form_submissions WHERE at <= $1`, now.Add(-24*time.Hour))
 		b.Exec(`DELETE FROM sign_in_links WHERE expires_at <= $1`, now.Add(-30*24*time.Hour))
 		tx.SendAndCommit(b)
 		return nil

@@ -20,4 +20,13 @@ const rest = (root) => {
 
 // A page that comes back from the browser's cache, and a form that htmx has sent, can be used again.
 addEventListener("pageshow", () => rest(document));
-addEventListener("htmx:afterRequest", () => rest(document));
+addEventListener("htmx:afterRequest", (event) => {
+  rest(document);
+  renew(event.detail.elt);
+});
+
+// A form that stays on the page after htmx has sent it gets a new nonce: the server acts once for each.
+function renew(form) {
+  const nonce = form.matches("form") && form.elements.nonce;
+  if (nonce) nonce.value = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -212,16 +212,22 @@ func EndpointRemove(e Endpoint) Confirm {
 	}
 }
 
-// EndpointRotate asks before the secret is changed, and explains the overlap.
-func EndpointRotate(c Clock, e Endpoint, overlap time.Duration) Confirm {
-	until := c.Exact(c.Now.Add(overlap))
+// EndpointRotate asks before the secret is changed. It warns if the secret was
+// rotated less than 24 hours ago.
+func EndpointRotate(c Clock, e Endpoint, again bool) Confirm {
+	until := c.Exact(c.Now.Add(24 * time.Hour))
+	effects := []string{
+		"Requests will be signed with a new secret. Until " + until + " they are also signed with the current one: webhook-signature carries both signatures, and X-Service-Signature-Previous the old one.",
+		"Put the new secret into your system before then. The programs on the webhook's page accept either.",
+	}
+	if again {
+		effects = append([]string{
+			"This secret was already rotated in the last 24 hours. Every secret of that time keeps signing for its 24 hours, and X-Service-Signature-Previous will carry several signatures, separated by commas.",
+		}, effects...)
+	}
 	return Confirm{
 		Section: SectionWebhooks, Crumbs: endpointCrumbs(e),
-		Title: "Rotate the signing secret?",
-		Effects: []string{
-			"A new secret signs from now on. Until " + until + " the old one signs too: its signature is sent in X-Service-Signature-Previous, and webhook-signature carries both.",
-			"Put the new secret into your system before then. The programs on the page of the webhook accept either.",
-		},
+		Title: "Rotate the signing secret?", Effects: effects,
 		Action: PathWebhook(e.ID, "rotate"), Verb: "Rotate secret", Cancel: PathWebhook(e.ID),
 	}
 }

@@ -1,10 +1,13 @@
 package view_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 )
 
 // document is a rendered page, flat: what stands in template elements is left
@@ -220,4 +223,34 @@ func TestCellsAreLabelled(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Forms that only sign in or out or choose a theme may be sent twice.
+var repeatable = []string{view.PathTheme, view.PathSignIn, view.PathSignInCode, view.PathSignOut, view.PathCompanies}
+
+func TestFormsCarryANonce(t *testing.T) {
+	t.Parallel()
+	everyPage(t, func(t *testing.T, d document) {
+		for _, form := range d.all("form") {
+			if attr(form, "method") != "post" || slices.Contains(repeatable, attr(form, "action")) {
+				continue
+			}
+			found := false
+			for _, input := range d.all("input") {
+				found = found || attr(input, "name") == "nonce" && attr(input, "value") != "" && inside(input, form)
+			}
+			if !found {
+				t.Errorf("the form for %s has no nonce", attr(form, "action"))
+			}
+		}
+	})
+}
+
+func inside(n, ancestor *html.Node) bool {
+	for up := n.Parent; up != nil; up = up.Parent {
+		if up == ancestor {
+			return true
+		}
+	}
+	return false
 }

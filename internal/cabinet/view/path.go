@@ -36,6 +36,7 @@ const (
 	PathSecondFactor   = "/cabinet/settings/sign-in/second-factor"
 	PathSecondOff      = "/cabinet/settings/sign-in/second-factor/remove"
 	PathRecovery       = "/cabinet/settings/sign-in/recovery-codes"
+	PathRecoveryCodes  = "/cabinet/settings/sign-in/recovery-codes/created"
 	PathSessions       = "/cabinet/settings/sessions"
 	PathEndOthers      = "/cabinet/settings/sessions/end-others"
 )

@@ -88,7 +88,7 @@ func endpointSamples() []sample {
 		{"webhook-failing", view.WebhookPage(longShell("/cabinet/webhooks/2"), failing)},
 		{"webhook-disabled", view.WebhookPage(shown, view.EndpointDetail{Endpoint: list[2], Snippets: programs()})},
 		{"webhook-remove", view.ConfirmPage(shown, view.EndpointRemove(list[1]))},
-		{"webhook-rotate", view.ConfirmPage(shown, view.EndpointRotate(clock, list[0], 24*time.Hour))},
+		{"webhook-rotate", view.ConfirmPage(shown, view.EndpointRotate(clock, list[0], true))},
 		{"webhook-disable", view.ConfirmPage(shown, view.EndpointDisable(list[0]))},
 	}
 }
