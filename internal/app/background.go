@@ -65,7 +65,7 @@ func (b *background) every(ctx context.Context, interval time.Duration, task str
 }
 
 // start begins the background work and returns the function that ends it.
-func (a *App) start(ctx context.Context, p *parts) (stop func() error, err error) {
+func (a *App) start(ctx context.Context, p *parts) (stop func(), err error) {
 	if !p.webhookOff {
 		a.store.OnDeliveries(p.dispatcher.Wake)
 		if err := p.dispatcher.Start(ctx); err != nil {
@@ -85,17 +85,17 @@ func (a *App) start(ctx context.Context, p *parts) (stop func() error, err error
 	if a.store.Engine().Name() == "sqlite" {
 		b.every(work, compactCheck, "compact the database", a.compactWeekly)
 	}
-	return func() error {
-		var err error
+	return func() {
 		if !p.webhookOff {
 			grace, done := context.WithTimeout(context.Background(), stopGrace)
 			defer done()
-			err = p.dispatcher.Stop(grace)
+			if err := p.dispatcher.Stop(grace); err != nil {
+				b.log.Warn("deliveries did not stop in time; another server continues them when their leases expire", "error", err)
+			}
 		}
 		cancel()
 		b.waitInTime()
 		p.sender.Close()
-		return err
 	}, nil
 }
 

@@ -33,7 +33,8 @@ func Serve(ctx context.Context, c Config, sc ServeConfig) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.Serve(ctx, sc), a.closeInTime())
+	defer a.closeInTime()
+	return a.Serve(ctx, sc)
 }
 
 // preflight reports what keeps a server from starting before it creates a
@@ -55,15 +56,16 @@ func preflight(ctx context.Context, c Config, sc ServeConfig) error {
 }
 
 // closeInTime closes the database, or leaves it to the end of the process.
-func (a *App) closeInTime() error {
+func (a *App) closeInTime() {
 	closed := make(chan error, 1)
 	go func() { closed <- a.Close() }()
 	select {
 	case err := <-closed:
-		return err
+		if err != nil {
+			a.log.Warn("the database was not closed cleanly", "error", err)
+		}
 	case <-time.After(closeTimeout):
 		a.log.Warn("the database did not close in time", "timeout_ms", closeTimeout.Milliseconds())
-		return nil
 	}
 }
 
@@ -121,7 +123,8 @@ func (a *App) run(ctx context.Context, sc ServeConfig, p *parts) error {
 	a.log.Info("serving", "address", address, "public", a.address(address), "engine", a.store.Engine().Name(), "version", a.config.Version)
 	if sc.Ready != nil {
 		if err := sc.Ready(Serving{Address: address, URL: a.address(address)}); err != nil {
-			return errors.Join(err, stopWork())
+			stopWork()
+			return err
 		}
 	}
 	served, late := make(chan error, 1), make(chan struct{})
@@ -130,9 +133,11 @@ func (a *App) run(ctx context.Context, sc ServeConfig, p *parts) error {
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(grace, func() { close(late) }) })()
 	select {
 	case err = <-served:
-		return errors.Join(err, stopWork())
+		stopWork()
+		return err
 	case <-late:
-		return errors.Join(stopWork(), <-served)
+		stopWork()
+		return <-served
 	}
 }
 

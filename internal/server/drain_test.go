@@ -147,7 +147,7 @@ func TestDrainIsBounded(t *testing.T) {
 	c := dial(t, s)
 	sent := make(chan error, 1)
 	go func() {
-		sent <- sendAll(c, "POST /refuse HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999999\r\n\r\n", 2*maxDrainBytes>>20, false)
+		sent <- sendAll(c, "POST /refuse HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999999\r\n\r\n", 8*maxDrainBytes>>20, false)
 	}()
 	if err := <-sent; err == nil {
 		t.Error("the server read more than its limit")

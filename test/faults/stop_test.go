@@ -156,3 +156,36 @@ func TestStoppingTwice(t *testing.T) {
 		server.wantExit(t, stopWithin)
 	})
 }
+
+// A database that does not respond must not keep the program from ending.
+func TestStoppingWhileTheDatabaseHangs(t *testing.T) {
+	t.Parallel()
+	direct := postgresDatabase(t)
+	acme := newCompany(t, direct)
+	database, line := behindProxy(t, direct)
+	server := serve(t, database)
+	acme.provision(t, server.url, "before")
+	line.freeze()
+	hung := make(chan struct{})
+	go func() { // a request that waits for the database; it may be answered or cut off
+		defer close(hung)
+		_, _ = acme.send(t.Context(), http.MethodGet, server.url+"/api/v1/employees/before", nil)
+	}()
+	began := time.Now()
+	server.signal(t, syscall.SIGTERM)
+	server.wantExit(t, stopWithin)
+	t.Logf("ended after %s", time.Since(began).Round(time.Millisecond))
+	<-hung
+}
+
+// SIGHUP, which would kill a program that does not handle it, is ignored.
+func TestHangupIsIgnored(t *testing.T) {
+	t.Parallel()
+	server := serve(t, sqliteDatabase(t))
+	server.signal(t, syscall.SIGHUP)
+	if status, err := probe(newClient(t), server.url+"/healthz"); err != nil || status != http.StatusOK {
+		t.Errorf("/healthz after SIGHUP: %d, %v", status, err)
+	}
+	server.signal(t, syscall.SIGTERM)
+	server.wantExit(t, stopWithin)
+}
