@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/a-h/templ"
 
@@ -89,9 +90,19 @@ func cleanText(text string) string {
 func (p *page) clock() view.Clock {
 	clock := view.Clock{Now: p.Now()}
 	if p.identity.Company.ID != 0 {
-		clock.Zone = p.identity.Company.Location()
+		clock.Zone = p.zone()
 	}
 	return clock
+}
+
+// zone returns the company's time zone, or UTC, which the pages name, if it cannot
+// be loaded: an administrator must be able to choose another one.
+func (p *page) zone() *time.Location {
+	zone, err := p.identity.Company.Location()
+	if err != nil {
+		return time.UTC
+	}
+	return zone
 }
 
 func (p *page) bare() view.Bare {

@@ -44,7 +44,7 @@ func (p *page) parseTime(name, text string, errs view.Errors) *time.Time {
 		return nil
 	}
 	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", time.DateOnly} {
-		if at, err := time.ParseInLocation(layout, text, p.identity.Company.Location()); err == nil {
+		if at, err := time.ParseInLocation(layout, text, p.zone()); err == nil {
 			at = at.UTC()
 			return &at
 		}

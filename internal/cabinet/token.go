@@ -65,7 +65,7 @@ const (
 )
 
 func (p *page) tomorrow() string {
-	return p.Now().In(p.identity.Company.Location()).AddDate(0, 0, 1).Format(time.DateOnly)
+	return p.Now().In(p.zone()).AddDate(0, 0, 1).Format(time.DateOnly)
 }
 
 func tokenForm(p *page) error {
@@ -131,7 +131,7 @@ func (p *page) expiry(choice, date string) (*time.Time, error) {
 	case "365":
 		at = now.AddDate(1, 0, 0)
 	default:
-		day, err := time.ParseInLocation(time.DateOnly, date, p.identity.Company.Location())
+		day, err := time.ParseInLocation(time.DateOnly, date, p.zone())
 		if err != nil {
 			return nil, errors.New("choose how long the token works, or enter a date such as 2027-01-31")
 		}

@@ -21,13 +21,14 @@ type Company struct {
 // Suspended reports whether the company's tokens are refused for now.
 func (c Company) Suspended() bool { return c.SuspendedAt != nil }
 
-// Location returns the company's time zone, UTC when it is unknown here.
-func (c Company) Location() *time.Location {
+// Location returns the company's time zone. One that cannot be loaded is an error:
+// times of another zone would look right and be wrong.
+func (c Company) Location() (*time.Location, error) {
 	loc, err := time.LoadLocation(c.TimeZone)
 	if err != nil {
-		return time.UTC
+		return nil, fmt.Errorf("load the time zone of company %d: %w", c.ID, err)
 	}
-	return loc
+	return loc, nil
 }
 
 // CheckTimeZone refuses a name that is not an IANA time zone.

@@ -110,14 +110,18 @@ func writeReport[T any](ctx context.Context, r *Reports, c domain.Caller, t repo
 		ctx, cancel = context.WithTimeout(ctx, r.options.Time)
 		defer cancel()
 	}
+	zone, err := c.Company.Location()
+	if err != nil {
+		return err
+	}
 	now := r.store.Now()
 	var w report.Writer
 	start := func() (err error) {
-		w, err = t.writer(ctx, form, now.In(c.Company.Location()), begin)
+		w, err = t.writer(ctx, form, now.In(zone), begin)
 		return err
 	}
 	cells := make([]report.Cell, 0, len(t.columns))
-	err := source(ctx, now, func(rows []T) error {
+	err = source(ctx, now, func(rows []T) error {
 		if w == nil {
 			if err := start(); err != nil {
 				return err

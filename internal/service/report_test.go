@@ -211,6 +211,17 @@ func TestReportFails(t *testing.T) {
 	}
 }
 
+// A report never shows the times of another zone than the company's.
+func TestReportOfUnknownTimeZoneFails(t *testing.T) {
+	t.Parallel()
+	caller := domain.Caller{Company: domain.Company{ID: 7, TimeZone: "Mars/Olympus_Mons"}}
+	var f file
+	err := service.NewReports(stocked(), service.DefaultReportOptions).Assignments(t.Context(), caller, domain.AssignmentFilter{}, csvForm, f.begin)
+	if err == nil || f.Len() > 0 {
+		t.Errorf("error %v, %d bytes", err, f.Len())
+	}
+}
+
 func TestReportTakesTooLong(t *testing.T) {
 	t.Parallel()
 	slow := stocked()
