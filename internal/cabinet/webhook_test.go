@@ -3,6 +3,7 @@ package cabinet_test
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/coursebridge/coursebridge/internal/app"
@@ -152,5 +153,27 @@ func TestSearchByAnIDThatLooksLikeADelivery(t *testing.T) {
 		}
 		f.awaitRequest(receiver)
 		v.get(view.PathDeliveries + "?q=" + person).wantStatus(http.StatusOK).wantText("employee.joined").wantNoText("Nothing matches")
+	})
+}
+
+func TestEverySecretOfTheLastDaySigns(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		v := f.administrator()
+		receiver := f.receiver(http.StatusOK)
+		path := v.addWebhook(receiver.URL)
+		secrets := []string{v.post(path + "/secret").follow().secret()}
+		for n := range 2 {
+			if warned := v.get(path + "/rotate").wantStatus(http.StatusOK); n > 0 {
+				warned.wantText("already rotated in the last 24 hours")
+			}
+			secrets = append(secrets, v.post(path+"/rotate").follow().secret())
+		}
+		v.post(path + "/test").follow().wantText("Test event delivered")
+		header := f.awaitRequest(receiver)
+		previous := strings.Split(header.Get("X-Service-Signature-Previous"), ", ")
+		if len(previous) != 2 || len(strings.Fields(header.Get("webhook-signature"))) != len(secrets) {
+			f.Errorf("after two rotations the request is signed with %q and %q", header.Get("webhook-signature"), previous)
+		}
 	})
 }

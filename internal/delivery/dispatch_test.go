@@ -217,7 +217,7 @@ func TestChangesToAnEndpointTakeEffect(t *testing.T) {
 			t.Errorf("two signatures outside a rotation: %v", old.header)
 		}
 		second := NewSecret()
-		if _, err := s.RotateSecret(t.Context(), r.c, e.ID, domain.SealedSecret(second)); err != nil {
+		if _, err := s.RotateSecret(t.Context(), r.c, e.ID, domain.SecretRotation{Secret: domain.SealedSecret(second)}); err != nil {
 			t.Fatal(err)
 		}
 		in := domain.EndpointInput{URL: after.URL, Events: e.Events}

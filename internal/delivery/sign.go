@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
 // SecretPrefix starts every signing secret.
@@ -30,11 +32,12 @@ func NewSecret() string {
 // Signatures are the signing header values of one attempt.
 type Signatures struct {
 	Service  string // X-Service-Signature
-	Previous string // X-Service-Signature-Previous; empty outside a rotation
-	Standard string // webhook-signature; two values during a rotation
+	Previous string // X-Service-Signature-Previous, separated by commas; empty outside a rotation
+	Standard string // webhook-signature, separated by spaces; several values during a rotation
 }
 
-// Sign signs body for one attempt. previous is the secret that a rotation replaced, empty outside the overlap.
+// Sign signs body for one attempt. previous holds the secrets that rotations replaced, as
+// domain.FormatRetiredSecrets writes them, and is empty outside the overlap.
 //
 // The two header families key differently: X-Service-Signature uses the secret as shown, Standard Webhooks the bytes
 // that its base64 part stands for.
@@ -45,15 +48,17 @@ func Sign(deliveryID string, at time.Time, body []byte, secret, previous string)
 		return Signatures{}, err
 	}
 	s := Signatures{Service: signService(body, secret), Standard: standard}
-	if previous == "" {
-		return s, nil
+	var retired []string
+	// The caller has checked that the newest still signs.
+	for _, r := range domain.ParseRetiredSecrets(previous, at.Add(time.Second), at) {
+		standard, err = signStandard(deliveryID, timestamp, body, r.Secret)
+		if err != nil {
+			return Signatures{}, err
+		}
+		retired = append(retired, signService(body, r.Secret))
+		s.Standard += " " + standard
 	}
-	standard, err = signStandard(deliveryID, timestamp, body, previous)
-	if err != nil {
-		return Signatures{}, err
-	}
-	s.Previous = signService(body, previous)
-	s.Standard += " " + standard
+	s.Previous = strings.Join(retired, ", ")
 	return s, nil
 }
 

@@ -24,7 +24,7 @@ type EndpointStore interface {
 	Endpoints(ctx context.Context, company int64) ([]domain.Endpoint, error)
 	Endpoint(ctx context.Context, company, id int64) (domain.Endpoint, error)
 	UpdateEndpoint(ctx context.Context, c domain.Caller, id int64, in domain.EndpointInput) (domain.Endpoint, error)
-	RotateSecret(ctx context.Context, c domain.Caller, id int64, secret domain.SealedSecret) (domain.Endpoint, error)
+	RotateSecret(ctx context.Context, c domain.Caller, id int64, r domain.SecretRotation) (domain.Endpoint, error)
 	EnableEndpoint(ctx context.Context, c domain.Caller, id int64, detail string) (domain.Endpoint, error)
 	DisableEndpoint(ctx context.Context, c domain.Caller, id int64) (domain.Endpoint, error)
 	RemoveEndpoint(ctx context.Context, c domain.Caller, id int64) error
@@ -149,12 +149,39 @@ func (w *Webhooks) open(e domain.Endpoint, sealed domain.SealedSecret) (string, 
 	return string(plain), nil
 }
 
-// Rotate makes a new signing secret and gives it. For 24 hours the former one
-// signs along. Codes: not_found.
+// Rotate creates a new signing secret and returns it. Every secret that was replaced
+// in the last 24 hours keeps signing until its 24 hours are over. Codes: not_found.
 func (w *Webhooks) Rotate(ctx context.Context, c domain.Caller, id int64) (domain.Endpoint, string, error) {
+	e, err := w.store.Endpoint(ctx, c.Company.ID, id)
+	if err != nil {
+		return e, "", err
+	}
+	retired, err := w.retire(e)
+	if err != nil {
+		return e, "", err
+	}
 	secret := w.targets.NewSecret()
-	e, err := w.store.RotateSecret(ctx, c, id, w.seal(c, secret))
+	e, err = w.store.RotateSecret(ctx, c, id, domain.SecretRotation{Secret: w.seal(c, secret), Previous: w.seal(c, retired), Replaced: e.Secret})
 	return e, secret, err
+}
+
+// retire returns the secrets that keep signing once the endpoint's secret is
+// replaced.
+func (w *Webhooks) retire(e domain.Endpoint) (string, error) {
+	now := w.store.Now()
+	current, err := w.open(e, e.Secret)
+	if err != nil {
+		return "", err
+	}
+	list := []domain.RetiredSecret{{Secret: current}}
+	if e.Rotating(now) {
+		previous, err := w.open(e, e.Previous)
+		if err != nil {
+			return "", err
+		}
+		list = append(list, domain.ParseRetiredSecrets(previous, *e.PreviousUntil, now)...)
+	}
+	return domain.FormatRetiredSecrets(list), nil
 }
 
 // Enable lets events be sent again. Unless forced, a test event must be accepted

@@ -163,12 +163,13 @@ func (s *Store) UpdateEndpoint(ctx context.Context, c domain.Caller, id int64, i
 	})
 }
 
-// RotateSecret puts a new secret in place; the old one signs along for the overlap. Codes: not_found.
-func (s *Store) RotateSecret(ctx context.Context, c domain.Caller, id int64, secret domain.SealedSecret) (domain.Endpoint, error) {
+// RotateSecret puts a new secret in place; those that it replaces keep signing for
+// the overlap. Codes: not_found.
+func (s *Store) RotateSecret(ctx context.Context, c domain.Caller, id int64, r domain.SecretRotation) (domain.Endpoint, error) {
 	return s.changeEndpoint(ctx, c, id, endpointWrite{
-		set: `previous_secret = secret, previous_until = $4, secret = $3`,
+		set: `previous_secret = CASE WHEN secret = $5 THEN $6 ELSE secret END, previous_until = $4, secret = $3`,
 		args: func(now time.Time, _ []domain.EventKind) []any {
-			return []any{[]byte(secret), now.Add(domain.SecretOverlap)}
+			return []any{[]byte(r.Secret), now.Add(domain.SecretOverlap), []byte(r.Replaced), []byte(r.Previous)}
 		},
 		action: "webhook.secret_rotated",
 	})

@@ -67,7 +67,7 @@ func TestEndpointChanges(t *testing.T) {
 		if err != nil || e.URL != "https://new.example.com" || e.Description != "" || len(e.Events) != len(domain.EventKinds) {
 			t.Errorf("updated %+v, %v", e, err)
 		}
-		e, err = s.RotateSecret(t.Context(), c, e.ID, domain.SealedSecret("second"))
+		e, err = s.RotateSecret(t.Context(), c, e.ID, domain.SecretRotation{Secret: domain.SealedSecret("second")})
 		if err != nil || string(e.Secret) != "second" || string(e.Previous) != "sealed" ||
 			!e.Rotating(s.Now()) || e.Rotating(s.Now().Add(domain.SecretOverlap+time.Second)) {
 			t.Errorf("rotated %+v, %v", e, err)

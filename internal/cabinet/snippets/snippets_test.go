@@ -36,6 +36,8 @@ func TestProgramsTellGenuineRequests(t *testing.T) {
 	}{
 		{"genuine", body, good, "", "genuine"},
 		{"old secret during a rotation", body, sign("whsec_new", body), good, "genuine"},
+		{"oldest secret after two rotations", body, sign("whsec_new", body), sign("whsec_middle", body) + ", " + good, "genuine"},
+		{"middle secret after two rotations", body, sign("whsec_new", body), good + ", " + sign("whsec_old", body), "genuine"},
 		{"changed body", strings.Replace(body, "joined", "removed", 1), good, "", "not genuine"},
 		{"body without its last byte", strings.TrimSuffix(body, "\n"), good, "", "not genuine"},
 		{"other secret", body, sign("whsec_other", body), "", "not genuine"},

@@ -10,17 +10,18 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 // verify takes the exact bytes of the body and the values of the headers
 // X-Service-Signature and X-Service-Signature-Previous, which is there while
-// a secret is being rotated.
+// a secret is being rotated and may hold several signatures.
 func verify(secret string, body []byte, signatures ...string) bool {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(body)
 	want := "sha256=" + hex.EncodeToString(mac.Sum(nil))
-	for _, signature := range signatures {
-		if hmac.Equal([]byte(signature), []byte(want)) {
+	for _, signature := range strings.Split(strings.Join(signatures, ","), ",") {
+		if hmac.Equal([]byte(strings.TrimSpace(signature)), []byte(want)) {
 			return true
 		}
 	}

@@ -11,14 +11,14 @@ import javax.crypto.spec.SecretKeySpec;
 public class Verify {
     // Takes the exact bytes of the body and the values of the headers
     // X-Service-Signature and X-Service-Signature-Previous, which is there
-    // while a secret is being rotated.
+    // while a secret is being rotated and may hold several signatures.
     static boolean verify(String secret, byte[] body, String... signatures) throws GeneralSecurityException {
         Mac mac = Mac.getInstance("HmacSHA256");
         mac.init(new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), "HmacSHA256"));
         String want = "sha256=" + HexFormat.of().formatHex(mac.doFinal(body));
-        for (String signature : signatures) {
-            if (signature != null && MessageDigest.isEqual(
-                    signature.getBytes(StandardCharsets.UTF_8), want.getBytes(StandardCharsets.UTF_8))) {
+        for (String signature : String.join(",", signatures).split(",")) {
+            if (MessageDigest.isEqual(
+                    signature.trim().getBytes(StandardCharsets.UTF_8), want.getBytes(StandardCharsets.UTF_8))) {
                 return true;
             }
         }

@@ -6,12 +6,12 @@ declare(strict_types=1);
 
 // Takes the exact bytes of the body and the values of the headers
 // X-Service-Signature and X-Service-Signature-Previous, which is there while a
-// secret is being rotated. In a request the body is php://input.
+// secret is being rotated and may hold several signatures. In a request the body is php://input.
 function verify(string $secret, string $body, string ...$signatures): bool
 {
     $want = 'sha256=' . hash_hmac('sha256', $body, $secret);
-    foreach ($signatures as $signature) {
-        if (hash_equals($want, $signature)) {
+    foreach (explode(',', implode(',', $signatures)) as $signature) {
+        if (hash_equals($want, trim($signature))) {
             return true;
         }
     }

@@ -11,10 +11,11 @@ import sys
 def verify(secret: str, body: bytes, *signatures: str) -> bool:
     """Takes the exact bytes of the body and the values of the headers
     X-Service-Signature and X-Service-Signature-Previous, which is there
-    while a secret is being rotated."""
+    while a secret is being rotated and may hold several signatures."""
     digest = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     want = f"sha256={digest}".encode()
-    return any(hmac.compare_digest(s.encode(), want) for s in signatures)
+    given = (s.strip() for s in ",".join(signatures).split(","))
+    return any(hmac.compare_digest(s.encode(), want) for s in given)
 
 
 if __name__ == "__main__":
