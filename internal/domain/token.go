@@ -32,6 +32,10 @@ const (
 	base62      = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
+// MaxTokens is how many tokens a company can have that are neither revoked nor
+// expired.
+const MaxTokens = 200
+
 // Token lets a system of one company call the API. The secret itself is not a
 // field: only its hash is ever stored.
 type Token struct {
@@ -221,5 +225,6 @@ var ErrUnauthorized = Errorf(CodeUnauthorized, "Missing or invalid token. Send t
 // Errors about tokens.
 var (
 	ErrTokenNotFound     = Errorf(CodeNotFound, "There is no such token.")
+	ErrTooManyTokens     = Errorf(CodeInvalid, "A company can have at most %d tokens. Revoke one that is not needed any more.", MaxTokens)
 	ErrAddressNotAllowed = Errorf(CodeAddressNotAllowed, "This token may not be used from your network address. Ask the company's administrator to allow it in the business cabinet under Integrations, Tokens.")
 )

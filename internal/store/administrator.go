@@ -63,7 +63,11 @@ func (s *Store) ensureAdministrator(ctx context.Context, tx db.Tx, email string)
 	if err != nil {
 		return nil, err
 	}
-	return s.lockAdministrator(ctx, tx, `a.email_folded = $1`, folded)
+	who, err := s.lockAdministrator(ctx, tx, `a.email_folded = $1`, folded)
+	if errors.Is(err, domain.ErrAdministratorNotFound) {
+		return nil, errGone // removed by SweepSignIn in the meantime
+	}
+	return who, err
 }
 
 // lockAdministrator locks an identity. It reads the companies in a second

@@ -205,8 +205,13 @@ func (s *Store) changeFactor(ctx context.Context, by domain.Actor, action string
 	})
 }
 
-// SweepSignIn removes expired sessions, throttles that no longer count anything and
-// links that expired 30 days ago.
+// identityMemory is how long links are kept after they have expired, and identities
+// that serve no company after their last sign-in.
+const identityMemory = 30 * 24 * time.Hour
+
+// SweepSignIn removes expired sessions, throttles that no longer count anything,
+// links that expired 30 days ago, and identities that serve no company, have no
+// link and have not signed in for 30 days.
 func (s *Store) SweepSignIn(ctx context.Context) error {
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		if err := tx.Send(ctx, &db.Batch{}); err != nil {
@@ -217,7 +222,12 @@ func (s *Store) SweepSignIn(ctx context.Context) error {
 		b.Exec(`DELETE FROM sessions WHERE expires_at <= $1`, now)
 		b.Exec(`DELETE FROM sign_in_throttles WHERE blocked_until <= $1 AND updated_at <= $2`, now, now.Add(-domain.ThrottleMemory))
 		b.Exec(`DELETE FROM form_submissions WHERE at <= $1`, now.Add(-24*time.Hour))
-		b.Exec(`DELETE FROM sign_in_links WHERE expires_at <= $1`, now.Add(-30*24*time.Hour))
+		b.Exec(`DELETE FROM sign_in_links WHERE expires_at <= $1`, now.Add(-identityMemory))
+		b.Exec(`DELETE FROM administrators WHERE id IN (SELECT a.id FROM administrators a
+			WHERE coalesce(a.last_sign_in_at, a.created_at) <= $1
+			AND NOT EXISTS (SELECT 1 FROM company_administrators m WHERE m.administrator_id = a.id)
+			AND NOT EXISTS (SELECT 1 FROM sign_in_links l WHERE l.administrator_id = a.id)
+			LIMIT 100`+s.db.ForUpdate("a")+s.db.SkipLocked()+`)`, now.Add(-identityMemory))
 		tx.SendAndCommit(b)
 		return nil
 	})

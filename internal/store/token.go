@@ -48,22 +48,28 @@ func tokenEntry(t domain.Token, by domain.Actor, action, detail string) domain.A
 	}
 }
 
-// CreateToken stores a new token. Codes: company_not_found.
+// CreateToken stores a new token. It locks the company, so that simultaneous calls
+// can't exceed the limit together. Codes: company_not_found, invalid_request.
 func (s *Store) CreateToken(ctx context.Context, c domain.Caller, n domain.NewToken, digest domain.TokenDigest) (domain.Token, error) {
 	out := domain.Token{
 		CompanyID: c.Company.ID, Name: n.Name, LastFour: digest.LastFour, Scopes: n.Scopes, Allowed: n.Allowed,
 		CreatedBy: c.Actor.Label, ExpiresAt: n.ExpiresAt,
 	}
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
-		found := false
+		found, live := false, 0
 		b := &db.Batch{}
 		b.Query(func(r db.Rows) error { found = true; return r.Scan(companyDest(&out.Company)...) },
-			`SELECT `+companyColumns+` FROM companies c WHERE c.id = $1`, c.Company.ID)
+			`SELECT `+companyColumns+` FROM companies c WHERE c.id = $1`+s.db.ForUpdate("c"), c.Company.ID)
+		b.Query(func(r db.Rows) error { return r.Scan(&live) }, `SELECT count(*) FROM tokens t
+			WHERE t.company_id = $1 AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > $2)`, c.Company.ID, s.Now())
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}
-		if !found {
+		switch {
+		case !found:
 			return domain.ErrCompanyNotFound(c.Company.ID)
+		case live >= domain.MaxTokens:
+			return domain.ErrTooManyTokens
 		}
 		out.CreatedAt = tx.Now()
 		b = &db.Batch{}
