@@ -100,6 +100,10 @@ type AssignmentFilter struct {
 	UpdatedSince       *time.Time
 }
 
+// MaxLiveAssignments is the most assignments that an employee can have at a time:
+// an answer that shows all of them stays below 5 MB.
+const MaxLiveAssignments = 10_000
+
 // NewAssignment is a request to assign a course. Deadline and IsRequired are nil
 // when the caller left them out.
 type NewAssignment struct {
@@ -164,6 +168,7 @@ func (n NewAssignment) CheckRepeat(a Assignment) error {
 
 // Errors about assignments.
 var (
+	ErrTooManyAssignments     = Errorf(CodeTooManyAssignments, "The employee has %d assignments, which is the most. Revoke some first.", MaxLiveAssignments)
 	ErrAssignmentNotFound     = Errorf(CodeAssignmentNotFound, "There is no such assignment.")
 	ErrAssignmentRevoked      = Errorf(CodeAssignmentRevoked, "This assignment was revoked.")
 	ErrAssignmentWrongCompany = Errorf(CodeWrongCompany, "This assignment belongs to another company than the token.")

@@ -29,6 +29,7 @@ const (
 	CodeExternalIDTaken    Code = "external_id_taken"
 	CodeEmailTaken         Code = "email_taken"
 	CodeConflict           Code = "idempotency_conflict"
+	CodeTooManyAssignments Code = "too_many_assignments"
 	CodeTooLarge           Code = "payload_too_large"
 	CodeRateLimited        Code = "rate_limited"
 	CodeTooManyReports     Code = "too_many_reports"

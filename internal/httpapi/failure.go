@@ -47,6 +47,7 @@ var statuses = map[domain.Code]int{
 	domain.CodeExternalIDTaken:    http.StatusConflict,
 	domain.CodeEmailTaken:         http.StatusConflict,
 	domain.CodeConflict:           http.StatusConflict,
+	domain.CodeTooManyAssignments: http.StatusConflict,
 	domain.CodeTooLarge:           http.StatusRequestEntityTooLarge,
 	domain.CodeRateLimited:        http.StatusTooManyRequests,
 	domain.CodeTooManyReports:     http.StatusTooManyRequests,

@@ -15,7 +15,7 @@ import (
 // Assign creates assignments with a fixed number of statements in one transaction.
 // An item that fails does not affect the others. The results are in the order of
 // the items. Error codes of an item: employee_not_found, employee_offboarded,
-// course_not_found, wrong_company, idempotency_conflict.
+// course_not_found, wrong_company, idempotency_conflict, too_many_assignments.
 func (s *Store) Assign(ctx context.Context, c domain.Caller, items []domain.BulkItem) ([]domain.BulkResult, error) {
 	var out []domain.BulkResult
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
@@ -25,6 +25,9 @@ func (s *Store) Assign(ctx context.Context, c domain.Caller, items []domain.Bulk
 		tx.IDs(b, "assignment_ids", plan.valid, &plan.ids)
 		box.prepare(b, tx, plan.valid, c.Company.ID)
 		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		if err := plan.lockNearLimit(ctx, tx, s.db, c.Company.ID); err != nil {
 			return err
 		}
 		plan.decide(items, tx.Now())
@@ -53,6 +56,7 @@ type assignPlan struct {
 	former      map[string]bool
 	courses     map[int64]grantedCourse
 	existing    map[string]domain.Assignment
+	live        map[int64]int // assignments by employee
 
 	results []domain.BulkResult
 	made    []domain.Assignment
@@ -67,7 +71,7 @@ func newAssignPlan(items []domain.BulkItem) *assignPlan {
 	p := &assignPlan{
 		defaultDays: domain.DefaultDeadlineDays,
 		employees:   map[string]domain.Employee{}, former: map[string]bool{},
-		courses: map[int64]grantedCourse{}, existing: map[string]domain.Assignment{},
+		courses: map[int64]grantedCourse{}, existing: map[string]domain.Assignment{}, live: map[int64]int{},
 	}
 	for _, it := range items {
 		if it.Err != nil {
@@ -95,12 +99,14 @@ func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 	employees, employeeArgs := d.ValuesTable(2, db.Texts("external_id", p.employeeKeys))
 	b.Query(func(r db.Rows) error {
 		var e domain.Employee
-		if err := scanEmployee(r, &e); err != nil {
+		var live int
+		if err := scanEmployee(r, &e, &live); err != nil {
 			return err
 		}
-		p.employees[e.ExternalID] = e
+		p.employees[e.ExternalID], p.live[e.ID] = e, live
 		return nil
-	}, `SELECT `+employeeColumns+` FROM employees e
+	}, `SELECT `+employeeColumns+`, (SELECT COUNT(*) FROM assignments a
+			WHERE a.company_id = e.company_id AND a.employee_id = e.id AND a.revoked_at IS NULL) FROM employees e
 		WHERE e.company_id = $1 AND e.external_id IN (SELECT k.external_id FROM `+employees+` k) AND e.left_at IS NULL
 		ORDER BY e.id`+d.ForShare("e"), append([]any{company}, employeeArgs...)...)
 	b.Query(func(r db.Rows) error {
@@ -127,6 +133,40 @@ func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 		return err
 	}, `SELECT `+assignmentColumns+assignmentFrom+`
 		WHERE a.company_id = $1 AND a.external_id IN (SELECT k.external_id FROM `+externals+` k) AND a.revoked_at IS NULL`, append([]any{company}, externalArgs...)...)
+}
+
+// lockNearLimit makes requests wait for each other that assign to an employee
+// with many assignments, and counts again: what other requests are adding
+// meanwhile could exceed the limit. They wait at the employee's first assignment,
+// since all of them hold the employee itself FOR SHARE. Below half of the limit
+// it would take ten bulk requests at once to exceed it.
+func (p *assignPlan) lockNearLimit(ctx context.Context, tx db.Tx, d db.Dialect, company int64) error {
+	var many []int64
+	for employee, count := range p.live {
+		if count > domain.MaxLiveAssignments/2 {
+			many = append(many, employee)
+		}
+	}
+	suffix := d.ForUpdate("a")
+	if len(many) == 0 || suffix == "" {
+		return nil
+	}
+	employees, args := d.ValuesTable(2, db.Ints("id", many))
+	args = append([]any{company}, args...)
+	b := &db.Batch{}
+	b.Query(ignoreRow, `SELECT a.id FROM assignments a WHERE a.id IN (SELECT MIN(x.id) FROM assignments x
+			WHERE x.company_id = $1 AND x.employee_id IN (SELECT k.id FROM `+employees+` k) GROUP BY x.employee_id)
+		ORDER BY a.id`+suffix, args...)
+	b.Query(func(r db.Rows) error {
+		var employee int64
+		var count int
+		err := r.Scan(&employee, &count)
+		p.live[employee] = count
+		return err
+	}, `SELECT a.employee_id, COUNT(*) FROM assignments a
+		WHERE a.company_id = $1 AND a.employee_id IN (SELECT k.id FROM `+employees+` k) AND a.revoked_at IS NULL
+		GROUP BY a.employee_id`, args...)
+	return tx.Send(ctx, b)
 }
 
 // decide sets the result of every item, in the order of the items.
@@ -164,7 +204,10 @@ func (p *assignPlan) one(in domain.NewAssignment, now time.Time) domain.BulkResu
 		return domain.BulkResult{Err: domain.ErrCourseWrongCompany}
 	case conflict != nil:
 		return domain.BulkResult{Err: conflict}
+	case p.live[e.ID] >= domain.MaxLiveAssignments:
+		return domain.BulkResult{Err: domain.ErrTooManyAssignments}
 	}
+	p.live[e.ID]++
 	a := in.Make(p.ids[len(p.made)], e, course.Course, now, p.defaultDays)
 	p.existing[in.ExternalID] = a
 	p.made = append(p.made, a)

@@ -78,6 +78,7 @@ var chapters = []struct {
 	{"courses", courses},
 	{"bulk", bulk},
 	{"bulk limit", bulkLimit},
+	{"many assignments", manyAssignments},
 	{"instants", instants},
 	{"learning", learning},
 	{"exams", exams},

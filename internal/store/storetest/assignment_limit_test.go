@@ -1,0 +1,66 @@
+package storetest_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
+)
+
+// An employee has at most 10,000 live assignments, also when several requests
+// reach the limit at once. Repeating a request and revoking still work there.
+func TestLiveAssignmentsOfAnEmployeeAreLimited(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newTestCompany(t, s)
+		f.provisionAll("busy", "idle")
+		course := f.addCourse(domain.Course{Name: "Basics"})
+		const free = 10
+		for made := 0; made < domain.MaxLiveAssignments-free; {
+			items := make([]domain.BulkItem, min(500, domain.MaxLiveAssignments-free-made))
+			for i := range items {
+				items[i] = item(fmt.Sprint("old-", made+i), "busy", course)
+			}
+			f.bulk(items...)
+			made += len(items)
+		}
+		var made, refused atomic.Int64
+		var racers sync.WaitGroup
+		for racer := range 8 {
+			racers.Go(func() {
+				for n := range 4 {
+					results, err := s.Assign(t.Context(), f.c, []domain.BulkItem{item(fmt.Sprint("new-", racer, "-", n), "busy", course)})
+					switch {
+					case err != nil:
+						t.Errorf("assign: %v", err)
+					case results[0].Err == nil:
+						made.Add(1)
+					case domain.CodeOf(results[0].Err) == domain.CodeTooManyAssignments:
+						refused.Add(1)
+					default:
+						t.Errorf("assign: %v", results[0].Err)
+					}
+				}
+			})
+		}
+		racers.Wait()
+		if made.Load() != free || refused.Load() != 8*4-free {
+			t.Errorf("%d were made and %d refused, want %d made", made.Load(), refused.Load(), free)
+		}
+		lines, results := f.bulk(item("old-0", "busy", course), item("one more", "busy", course), item("other", "idle", course))
+		if want := "[old-0 assigned too_many_assignments other assigned]"; fmt.Sprint(lines) != want {
+			t.Errorf("got %v, want %s", lines, want)
+		}
+		if err := s.Revoke(t.Context(), f.c, results[0].Assignment.ID); err != nil {
+			t.Fatal(err)
+		}
+		lines, _ = f.bulk(item("one more", "busy", course), item("two more", "busy", course))
+		if want := "[one more assigned too_many_assignments]"; fmt.Sprint(lines) != want {
+			t.Errorf("got %v, want %s", lines, want)
+		}
+	})
+}

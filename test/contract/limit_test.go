@@ -1,0 +1,34 @@
+package contract_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// manyAssignments brings an employee to the limit of 10,000 assignments. The
+// answer that shows all of them is whole, and one more is refused.
+func manyAssignments(t *testing.T, s *suite) {
+	f := s.firm(t)
+	f.hire(t, "BUSY")
+	const most, atOnce = 10_000, 500
+	for made := 0; made < most; made += atOnce {
+		items := make([]string, atOnce)
+		for i := range items {
+			items[i] = fmt.Sprintf(`{"employeeExternalId":"BUSY","courseId":%d,"externalId":"MANY-%d"}`, f.course, made+i)
+		}
+		a := f.send(t, "POST", "/assignments/bulk", `{"items":[`+strings.Join(items, ",")+`]}`)
+		if results := a.list("results"); len(results) != atOnce || dig(results[atOnce-1], "ok") != true {
+			t.Fatalf("bulk from %d: %d %.300s", made, a.status, a.text)
+		}
+	}
+	if shown := f.send(t, "GET", "/employees/BUSY", "").list("assignments"); len(shown) != most {
+		t.Errorf("%d assignments are shown, want %d", len(shown), most)
+	}
+	oneMore := fmt.Sprintf(`{"employeeExternalId":"BUSY","courseId":%d,"externalId":"MANY"}`, f.course)
+	wantFailure(t, "one more", f.send(t, "POST", "/assignments", oneMore), 409, "too_many_assignments", "")
+	bulk := f.send(t, "POST", "/assignments/bulk", `{"items":[`+oneMore+`]}`)
+	if bulk.status != 200 || bulk.str("results.0.code") != "too_many_assignments" {
+		t.Errorf("one more in bulk: %d %s", bulk.status, bulk.text)
+	}
+}
