@@ -28,7 +28,6 @@ var notYetPlain = []string{
 	"internal/store/sqlite",
 	"internal/store/storetest",
 	"test/contract",
-	"test/load",
 }
 
 // wording is a construction that makes a comment hard to read, and its remedy.

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// client is one kept connection. It writes requests that are bytes already and
-// reads no more of an answer than it must, so that the machine's time goes to
-// what is measured.
+// client is a minimal HTTP client on one connection. It sends prepared bytes and
+// parses as little of a response as possible, so that the processor time goes to
+// the server.
 type client struct {
 	conn net.Conn
 	in   *bufio.Reader
@@ -31,13 +31,13 @@ func dial(address string) (*client, error) {
 
 func (c *client) close() { _ = c.conn.Close() }
 
-// do sends a request and wants a 200.
+// do sends a request and returns an error unless the response is a 200.
 func (c *client) do(request []byte) error {
 	_, err := c.body(request, false)
 	return err
 }
 
-// body is do that gives the answer's body.
+// body is like do, and returns the body if keep is true.
 func (c *client) body(request []byte, keep bool) ([]byte, error) {
 	if _, err := c.conn.Write(request); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (c *client) body(request []byte, keep bool) ([]byte, error) {
 	return body, err
 }
 
-// header gives the length of the body, -1 if it comes in chunks.
+// header reads the header and returns the length of the body, -1 if it is chunked.
 func (c *client) header() (int, error) {
 	length := -1
 	for {
@@ -99,7 +99,7 @@ func (c *client) chunks() ([]byte, error) {
 			return nil, err
 		}
 		start := len(body)
-		body = append(body, make([]byte, n+2)...) // and the line's end
+		body = append(body, make([]byte, n+2)...) // with its line break
 		if _, err := io.ReadFull(c.in, body[start:]); err != nil {
 			return nil, err
 		}
@@ -120,10 +120,10 @@ func post(path, token string, body []byte) []byte {
 	return append(head, body...)
 }
 
-// connections is how many clients call at once, where the figure names no number.
+// connections is the number of concurrent clients, unless a figure names another.
 const connections = 16
 
-// fleet is clients of one server.
+// fleet is the clients of one server.
 type fleet []*client
 
 func newFleet(b *testing.B, address string, n int) fleet {
@@ -140,8 +140,8 @@ func newFleet(b *testing.B, address string, n int) fleet {
 	return out
 }
 
-// drive has every client send what next gives, one after the other, for a while,
-// and gives the answers per second. next is called with the client's number.
+// drive lets every client send requests for d, one after the other, and returns
+// the responses per second. next returns the next request of a client.
 func (f fleet) drive(b *testing.B, d time.Duration, next func(client int) []byte) float64 {
 	b.Helper()
 	var done atomic.Int64

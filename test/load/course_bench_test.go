@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// BenchmarkCourses compares GET /courses with a token to a handler that writes
-// the same bytes and knows nothing of tokens, logs or metrics.
+// BenchmarkCourses compares GET /courses with a handler that writes the same bytes
+// without tokens, logs or metrics.
 func BenchmarkCourses(b *testing.B) {
 	for _, engine := range engineNames {
 		b.Run(engine, func(b *testing.B) {
-			f := newFirm(b, engines[engine](b))
+			f := newCompany(b, engines[engine](b))
 			for i := range 9 {
-				ask[struct{ CourseID int64 }](b, f.database, "course", "add", "--company", id(f.company), "--name", fmt.Sprintf("Course %d", i))
+				runJSON[struct{ CourseID int64 }](b, f.database, "course", "add", "--company", formatID(f.id), "--name", fmt.Sprintf("Course %d", i))
 			}
 			request := get("/api/v1/courses", f.token)
 			p := serve(b, f.database)
@@ -22,7 +22,7 @@ func BenchmarkCourses(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			least := newFleet(b, bare(b, "bytes", string(body)), connections)
+			least := newFleet(b, startBaseline(b, "bytes", string(body)), connections)
 			next := func(int) []byte { return request }
 			for b.Loop() {
 				c := compare(9,

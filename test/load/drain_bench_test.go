@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // both engines by the same few statements
+	_ "github.com/jackc/pgx/v5/stdlib" // to use both engines through database/sql
 )
 
 func openSQL(b *testing.B, database string) *sql.DB {
@@ -34,7 +34,7 @@ func execAll(b *testing.B, db *sql.DB, statements ...string) {
 	}
 }
 
-// analyze does what autovacuum would have done after a minute. SQLite has none.
+// analyze updates PostgreSQL's statistics, as autovacuum does within a minute.
 func analyze(b *testing.B, db *sql.DB, database string) {
 	b.Helper()
 	if strings.HasPrefix(database, "postgres") {
@@ -42,8 +42,8 @@ func analyze(b *testing.B, db *sql.DB, database string) {
 	}
 }
 
-// BenchmarkDrain measures how fast a queue empties, with the whole delivery log
-// written: from the first arrival until the outcome of the last is recorded.
+// BenchmarkDrain measures how fast queued deliveries are sent, from the first
+// arrival until the result of the last one is in the delivery log.
 func BenchmarkDrain(b *testing.B) {
 	for _, engine := range engineNames {
 		for _, hooks := range []int{1, 4} {
@@ -58,21 +58,21 @@ func BenchmarkDrain(b *testing.B) {
 	}
 }
 
-// drain queues deliveries while the endpoints are disabled, lets them go, and
-// gives how many per second were sent and written down.
+// drain queues deliveries while the endpoints are disabled, enables the endpoints
+// and returns how many deliveries per second were sent and recorded.
 func drain(b *testing.B, database string, hooks, deliveries int) float64 {
 	b.Helper()
-	f := newFirm(b, database)
+	f := newCompany(b, database)
 	r := newReceiver(b, 0)
 	for range hooks {
-		hook := f.listen(b, r.url, "assignment.created")
-		ask[struct{ State string }](b, database, "webhook", "disable", "--company", id(f.company), "--id", id(hook))
+		hook := f.addWebhook(b, r.url, "assignment.created")
+		runJSON[struct{ State string }](b, database, "webhook", "disable", "--company", formatID(f.id), "--id", formatID(hook))
 	}
 	p := serve(b, database)
 	c := newFleet(b, p.address, 1)[0]
-	f.workforce(b, c)
+	f.provisionWorkers(b, c)
 	db := openSQL(b, database)
-	for round := range deliveries / hooks / bulk {
+	for round := range deliveries / hooks / bulkSize {
 		if err := c.do(f.bulkRequest(round)); err != nil {
 			b.Fatal(err)
 		}
@@ -86,9 +86,9 @@ func drain(b *testing.B, database string, hooks, deliveries int) float64 {
 		"UPDATE deliveries SET state = 'pending'")
 	analyze(b, db, database)
 	serve(b, database)
-	r.until(b, 1, 30*time.Second)
+	r.waitFor(b, 1, 30*time.Second)
 	began := time.Now()
-	r.until(b, int64(deliveries), 2*time.Minute)
+	r.waitFor(b, int64(deliveries), 2*time.Minute)
 	for left := -1; left != 0; {
 		err := db.QueryRowContext(context.Background(), "SELECT count(*) FROM deliveries WHERE state <> 'delivered'").Scan(&left)
 		if err != nil {

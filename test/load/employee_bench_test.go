@@ -22,9 +22,9 @@ func connect(b *testing.B, database string) *pgx.Conn {
 	return conn
 }
 
-// people fills a company: those of even number have no assignments, the others
-// three.
-var people = []string{
+// employeesSQL inserts 20,000 employees. Those with an odd number have three
+// assignments.
+var employeesSQL = []string{
 	`INSERT INTO accounts (email_folded, created_at) SELECT 'e-' || n || '@acme.example', now() FROM generate_series(1, 20000) n`,
 	`INSERT INTO employees (company_id, id, external_id, email, email_folded, name, role, tags, joined_at, updated_at)
 		SELECT 1, nextval('employee_ids'), 'e-' || n, 'e-' || n || '@acme.example', 'e-' || n || '@acme.example',
@@ -36,13 +36,13 @@ var people = []string{
 	`VACUUM ANALYZE`,
 }
 
-// BenchmarkEmployee compares GET /employees/{externalId} on PostgreSQL to
-// handlers that check nothing: of people without assignments to one that selects
-// their row by key, of people with three to one that selects all of it.
+// BenchmarkEmployee compares GET /employees/{externalId} on PostgreSQL with handlers
+// that select the same rows without any checks: for employees without assignments,
+// and for employees with three.
 func BenchmarkEmployee(b *testing.B) {
-	f := newFirm(b, engines["postgres"](b))
+	f := newCompany(b, engines["postgres"](b))
 	conn := connect(b, f.database)
-	for _, sql := range people {
+	for _, sql := range employeesSQL {
 		if _, err := conn.Exec(b.Context(), sql); err != nil {
 			b.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func BenchmarkEmployee(b *testing.B) {
 		{"whole", "the same with 3 assignments, of one SELECT of all", 1},
 	} {
 		b.Run(c.bare, func(b *testing.B) {
-			least := newFleet(b, bare(b, c.bare, f.database), 16)
+			least := newFleet(b, startBaseline(b, c.bare, f.database), 16)
 			next := func(int) []byte {
 				return get(fmt.Sprintf("%se-%d", employeePath, 2*(1+rand.IntN(9999))+c.odd), f.token)
 			}
@@ -70,10 +70,10 @@ func BenchmarkEmployee(b *testing.B) {
 	}
 }
 
-// BenchmarkProvision compares provisioning of new employees on PostgreSQL to a
-// handler that inserts the same rows in one statement. Each has a database.
+// BenchmarkProvision compares provisioning of new employees on PostgreSQL with a
+// handler that inserts the same rows in one statement.
 func BenchmarkProvision(b *testing.B) {
-	f, other := newFirm(b, engines["postgres"](b)), newFirm(b, engines["postgres"](b))
+	f, other := newCompany(b, engines["postgres"](b)), newCompany(b, engines["postgres"](b))
 	var n atomic.Int64
 	next := func(int) []byte {
 		i := n.Add(1)
@@ -81,7 +81,7 @@ func BenchmarkProvision(b *testing.B) {
 		return post("/api/v1/employees/provision", f.token, body)
 	}
 	ours := newFleet(b, serve(b, f.database).address, connections)
-	least := newFleet(b, bare(b, "provision", other.database), connections)
+	least := newFleet(b, startBaseline(b, "provision", other.database), connections)
 	for b.Loop() {
 		c := compare(9,
 			func() float64 { return ours.drive(b, 2*time.Second, next) },

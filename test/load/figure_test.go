@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// figures is what the run has found out.
-var figures table
+// results collects the figures of the run.
+var results table
 
 type table struct {
 	mu   sync.Mutex
@@ -30,7 +30,7 @@ type figure struct {
 func (t *table) add(f figure) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	// A benchmark may run again; its last word counts.
+	// A benchmark may run several times; the last result counts.
 	t.rows = slices.DeleteFunc(t.rows, func(old figure) bool { return old.what == f.what })
 	t.rows = append(t.rows, f)
 }
@@ -50,51 +50,51 @@ func (t *table) print(w io.Writer) {
 		}
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", f.what, f.got, f.want, verdict)
 	}
-	_ = out.Flush() // a table that can't be printed has nobody to tell
+	_ = out.Flush() // there is nowhere to report it
 }
 
-// below notes a figure that must stay under its target.
+// below records a figure that must stay under its target.
 func below(b *testing.B, what string, got, target float64, unit string) {
 	b.Helper()
 	b.ReportMetric(got, unit)
-	figures.add(figure{what, fmt.Sprintf("%.4g %s", got, unit), fmt.Sprintf("< %.4g", target), got < target})
+	results.add(figure{what, fmt.Sprintf("%.4g %s", got, unit), fmt.Sprintf("< %.4g", target), got < target})
 }
 
-// atLeast notes a figure that must reach its target.
+// atLeast records a figure that must reach its target.
 func atLeast(b *testing.B, what string, got, target float64, unit string) {
 	b.Helper()
 	b.ReportMetric(got, unit)
-	figures.add(figure{what, fmt.Sprintf("%.4g %s", got, unit), fmt.Sprintf(">= %.4g", target), got >= target})
+	results.add(figure{what, fmt.Sprintf("%.4g %s", got, unit), fmt.Sprintf(">= %.4g", target), got >= target})
 }
 
-// compared is what interleaved rounds gave.
-type compared struct {
+// comparison is the result of interleaved rounds.
+type comparison struct {
 	ratio       float64 // median of the rounds' ratios
-	cost        float64 // the same by what the processors did for each, 0 if that can't be told
+	cost        float64 // the same per second of processor time, 0 if it is unknown
 	ours, least float64 // medians, per second
 }
 
-// rest lets a machine that is lent out by the second catch its breath.
-const rest = time.Second
+// pauseBetweenTurns lets a virtual machine regain its processor credits.
+const pauseBetweenTurns = time.Second
 
-// measured is what one turn gave: how many per second, and how many per second of
-// the processors' work, which a machine that others slow down tells better.
-type measured struct{ rate, perWork float64 }
+// turn is the result of one turn: the rate per second, and per second of processor
+// time, which is more reliable on a machine with other load.
+type turn struct{ rate, perWork float64 }
 
-func measure(fn func() float64) measured {
-	time.Sleep(rest)
-	before, began := worked(), time.Now()
+func measure(fn func() float64) turn {
+	time.Sleep(pauseBetweenTurns)
+	before, began := processorTime(), time.Now()
 	rate := fn()
-	m := measured{rate: rate}
-	if work := worked() - before; work > 0 {
+	m := turn{rate: rate}
+	if work := processorTime() - before; work > 0 {
 		m.perWork = rate * time.Since(began).Seconds() / work.Seconds()
 	}
 	return m
 }
 
-// worked is how long the machine's processors have worked since it started; 0
-// where that can't be told.
-func worked() time.Duration {
+// processorTime returns the time that the machine's processors were busy since it
+// was started, or 0 if it is unknown.
+func processorTime() time.Duration {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
 		return 0
@@ -111,12 +111,12 @@ func worked() time.Duration {
 	return time.Duration(ticks) * (10 * time.Millisecond)
 }
 
-// compare runs both by turns and gives the median of the ratios: a machine that
-// is busy for a while slows both of a round.
-func compare(rounds int, ours, least func() float64) compared {
+// compare runs both alternately and returns the medians. A machine that is busy for
+// a while slows both functions of a round, so the ratio is more stable than the rates.
+func compare(rounds int, ours, least func() float64) comparison {
 	var ratios, costs, fast, bare []float64
 	for i := range rounds + 1 {
-		var o, l measured
+		var o, l turn
 		if i%2 == 0 {
 			o, l = measure(ours), measure(least)
 		} else {
@@ -124,28 +124,28 @@ func compare(rounds int, ours, least func() float64) compared {
 			o = measure(ours)
 		}
 		if i == 0 {
-			continue // warms up
+			continue // the first round warms up
 		}
 		ratios, fast, bare = append(ratios, o.rate/l.rate), append(fast, o.rate), append(bare, l.rate)
 		if l.perWork > 0 {
 			costs = append(costs, o.perWork/l.perWork)
 		}
 	}
-	c := compared{ratio: median(ratios), ours: median(fast), least: median(bare)}
+	c := comparison{ratio: median(ratios), ours: median(fast), least: median(bare)}
 	if len(costs) > 0 {
 		c.cost = median(costs)
 	}
 	return c
 }
 
-// ratio notes what a comparison came to.
-func ratio(b *testing.B, what string, c compared, target float64, unit string) {
+// ratio records a comparison with a baseline.
+func ratio(b *testing.B, what string, c comparison, target float64, unit string) {
 	b.Helper()
 	b.ReportMetric(c.ratio, "ratio")
 	b.ReportMetric(c.cost, "ratio-by-work")
 	b.ReportMetric(c.ours, unit)
-	b.ReportMetric(c.least, "bare-"+unit)
-	figures.add(figure{
+	b.ReportMetric(c.least, "baseline-"+unit)
+	results.add(figure{
 		what, fmt.Sprintf("%.0f%% (%.0f of %.0f %s; by processor time %.0f%%)", 100*c.ratio, c.ours, c.least, unit, 100*c.cost),
 		fmt.Sprintf(">= %.0f%%", 100*target), c.ratio >= target,
 	})
@@ -156,8 +156,8 @@ func median(in []float64) float64 {
 	return in[len(in)/2]
 }
 
-// at gives the q-quantile of durations in milliseconds.
-func at(in []time.Duration, q float64) float64 {
+// percentile returns the q-quantile of durations in milliseconds.
+func percentile(in []time.Duration, q float64) float64 {
 	in = slices.Sorted(slices.Values(in))
 	return float64(in[min(len(in)-1, int(q*float64(len(in))))].Microseconds()) / 1000
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// pageRequestsEnv is how often each page is asked for, 200 times unless it says so.
+// pageRequestsEnv sets how often each page is requested; 200 times by default.
 const pageRequestsEnv = "COURSEBRIDGE_BENCH_PAGES"
 
 func pageRequests(b *testing.B) int {
@@ -34,12 +34,11 @@ func pageRequests(b *testing.B) int {
 	return n
 }
 
-// pageLog is a month of a company that is all the database has: 280,000 events
-// for four webhooks. The first two take nearly all of theirs, the second wants
-// none of the most frequent kind, the third has failed for two days, the fourth
-// failed for five and is disabled since two days. The rarest kind never failed.
-// What will be tried again is due after the measurement. The audit log has half a
-// million entries; people change little, and factors next to nothing.
+// pageLog inserts a month of a company's history: 280,000 events for four webhooks.
+// The first two accept nearly everything, the second does not subscribe to the most
+// frequent kind, the third has failed for two days, the fourth failed for five and
+// has been disabled for two. Retries are due after the measurement. The audit log
+// has half a million entries.
 var pageLog = []string{
 	`INSERT INTO events (company_id, id, kind, occurred_at, employee_id, assignment_id, external_id, body)
 		SELECT 1, nextval('event_ids'), CASE WHEN n % 100 < 40 THEN 'assignment.created' WHEN n % 100 < 70 THEN 'assignment.completed'
@@ -85,13 +84,13 @@ var pageLog = []string{
 			WHEN n % 10 < 4 THEN 'employee.linked' WHEN n % 10 = 4 THEN 'assignment.revoked' ELSE 'assignment.created' END AS action) a`,
 }
 
-// visitor is a browser that is signed in.
+// visitor is a client of the cabinet that is signed in.
 type visitor struct {
 	http.Client
 	base string
 }
 
-// enter fills the form of a one-time link, as a person does.
+// enter signs in through a one-time link and sets a password.
 func (v *visitor) enter(ctx context.Context, link string) error {
 	u, err := url.Parse(link)
 	if err != nil {
@@ -114,7 +113,7 @@ func (v *visitor) enter(ctx context.Context, link string) error {
 	return nil
 }
 
-// open asks for a page and reads it to its end.
+// open requests a page and returns it with the time it took.
 func (v *visitor) open(b *testing.B, path string) (string, time.Duration) {
 	b.Helper()
 	began := time.Now()
@@ -137,7 +136,7 @@ func (v *visitor) open(b *testing.B, path string) (string, time.Duration) {
 
 var nextLink = regexp.MustCompile(`rel="next" href="([^"]+)"`)
 
-// next gives the address of the page after the one at path, empty for none.
+// next returns the address of the page after the one at path, or "".
 func (v *visitor) next(b *testing.B, path string) string {
 	b.Helper()
 	body, _ := v.open(b, path)
@@ -148,9 +147,9 @@ func (v *visitor) next(b *testing.B, path string) string {
 	return html.UnescapeString(found[1])
 }
 
-// lists are the pages that can be filtered, with every filter of theirs, and
-// those filters of more than one part that find little among much.
-func lists(now time.Time) (out []string) {
+// filteredPages returns the lists with each of their filters, and with combinations
+// that match few of many rows.
+func filteredPages(now time.Time) (out []string) {
 	since := now.Add(-36 * time.Hour).Format("2006-01-02T15:04")
 	until := now.Add(-12 * time.Hour).Format("2006-01-02T15:04")
 	filters := []string{"", "from=" + since, "to=" + until, "from=" + since + "&to=" + until}
@@ -180,7 +179,7 @@ func lists(now time.Time) (out []string) {
 	return out
 }
 
-// pages are the addresses to ask for.
+// pages returns the addresses of all pages.
 func (v *visitor) pages(b *testing.B) []string {
 	b.Helper()
 	out := []string{
@@ -190,7 +189,7 @@ func (v *visitor) pages(b *testing.B) []string {
 		"/cabinet/deliveries/redeliver?count=1&state=failed&event=employee.removed", "/cabinet/deliveries/redeliver?count=1&state=held",
 		"/cabinet/settings", "/cabinet/settings/administrators", "/cabinet/settings/sign-in", "/cabinet/settings/sessions", "/cabinet/companies",
 	}
-	for _, path := range lists(time.Now()) {
+	for _, path := range filteredPages(time.Now()) {
 		out = append(out, path)
 		if next := v.next(b, path); next != "" {
 			out = append(out, next)
@@ -206,21 +205,21 @@ func (v *visitor) pages(b *testing.B) []string {
 
 var cursor = regexp.MustCompile(`&?after=[^&]*`)
 
-// BenchmarkPages asks for every page of the cabinet of a company with 100,000
-// employees and 1,000,000 deliveries, one after the other.
+// BenchmarkPages requests every page of the cabinet of a company with 100,000
+// employees and 1,000,000 deliveries.
 func BenchmarkPages(b *testing.B) {
-	f := newFirm(b, engines["postgres"](b))
+	f := newCompany(b, engines["postgres"](b))
 	for n := 1; n <= 4; n++ {
-		f.listen(b, fmt.Sprintf("http://127.0.0.1:9/hook-%d", n), "employee.joined")
+		f.addWebhook(b, fmt.Sprintf("http://127.0.0.1:9/hook-%d", n), "employee.joined")
 	}
-	storetest.Fill(b, storetest.Open(b, f.database), f.company, storetest.Size{Employees: 100_000, Courses: 10, Assignments: 10_000})
+	storetest.Fill(b, storetest.Open(b, f.database), f.id, storetest.Size{Employees: 100_000, Courses: 10, Assignments: 10_000})
 	conn := connect(b, f.database)
 	for _, sql := range append(pageLog, "VACUUM ANALYZE") {
 		if _, err := conn.Exec(b.Context(), sql); err != nil {
 			b.Fatalf("%.60s: %v", sql, err)
 		}
 	}
-	link := ask[struct{ SignInURL string }](b, f.database, "admin", "link", "--email", "ann@acme.example").SignInURL
+	link := runJSON[struct{ SignInURL string }](b, f.database, "admin", "link", "--email", "ann@acme.example").SignInURL
 	p := serve(b, f.database)
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -245,9 +244,9 @@ func BenchmarkPages(b *testing.B) {
 			if cursor.MatchString(path) {
 				name += ", second page"
 			}
-			p95 := at(took[path], 0.95)
+			p95 := percentile(took[path], 0.95)
 			worst = max(worst, p95)
-			figures.add(figure{name + ", p95 (p50)", fmt.Sprintf("%.1f (%.1f) ms", p95, at(took[path], 0.5)), "< 50", p95 < 50})
+			results.add(figure{name + ", p95 (p50)", fmt.Sprintf("%.1f (%.1f) ms", p95, percentile(took[path], 0.5)), "< 50", p95 < 50})
 		}
 		below(b, fmt.Sprintf("the slowest of %d pages, p95", len(pages)), worst, 50, "ms-p95")
 	}

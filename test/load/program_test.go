@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/pgtest"
 )
 
-// engines gives a new database of each kind by name.
+// engines maps the name of an engine to a function that returns a new database.
 var engines = map[string]func(b *testing.B) string{
 	"sqlite": func(b *testing.B) string { return "sqlite://" + filepath.Join(b.TempDir(), "load.db") },
 	"postgres": func(b *testing.B) string {
@@ -28,16 +29,16 @@ var engines = map[string]func(b *testing.B) string{
 
 var engineNames = []string{"postgres", "sqlite"}
 
-// program is the product, serving.
+// program is a running server.
 type program struct {
 	cmd     *exec.Cmd
 	address string
-	ready   time.Duration // from its start until /readyz said so
+	ready   time.Duration // from its start until /readyz answered 200
 	ended   chan struct{}
 }
 
-// serve starts the product with its defaults, except that it limits no rate and
-// calls receivers on this machine.
+// serve starts a server with the default settings, but without rate limit and with
+// webhooks to this machine allowed.
 func serve(b *testing.B, database string, flags ...string) *program {
 	b.Helper()
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--rate-limit", "0", "--webhook-allow-private", "--webhook-allow-http"}, flags...)
@@ -54,27 +55,27 @@ func serve(b *testing.B, database string, flags ...string) *program {
 	}
 	p := &program{cmd: cmd, ended: make(chan struct{})}
 	go func() {
-		_ = cmd.Wait() // it is killed
+		_ = cmd.Wait() // it is killed in the end
 		close(p.ended)
 	}()
 	b.Cleanup(p.kill)
-	if p.address, err = p.until(log.Name(), 30*time.Second); err != nil {
+	if p.address, err = p.waitUntilReady(log.Name(), 30*time.Second); err != nil {
 		b.Fatal(err)
 	}
 	p.ready = time.Since(began)
 	return p
 }
 
-// until watches the log for the address, and asks whether the server is ready.
-func (p *program) until(log string, within time.Duration) (string, error) {
+// waitUntilReady waits for the address in the log, then checks /readyz.
+func (p *program) waitUntilReady(log string, within time.Duration) (string, error) {
 	for end := time.Now().Add(within); time.Now().Before(end); {
 		select {
 		case <-p.ended:
 			text, _ := os.ReadFile(log)
 			return "", fmt.Errorf("the server ended: %s", text)
-		case <-time.After(time.Millisecond): // a finer ruler than the figure needs
+		case <-time.After(time.Millisecond): // fine enough for the figure
 		}
-		if address := served(log); address != "" {
+		if address := addressInLog(log); address != "" {
 			c, err := dial(address)
 			if err != nil {
 				return "", err
@@ -87,7 +88,7 @@ func (p *program) until(log string, within time.Duration) (string, error) {
 	return "", errors.New("the server is not ready")
 }
 
-func served(log string) string {
+func addressInLog(log string) string {
 	f, err := os.Open(log)
 	if err != nil {
 		return ""
@@ -103,11 +104,11 @@ func served(log string) string {
 }
 
 func (p *program) kill() {
-	_ = p.cmd.Process.Kill() // it may be gone
+	_ = p.cmd.Process.Kill() // it may have ended
 	<-p.ended
 }
 
-// stop ends it as an operator would.
+// stop ends the server by SIGTERM and waits for it.
 func (p *program) stop(b *testing.B) {
 	b.Helper()
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -116,7 +117,7 @@ func (p *program) stop(b *testing.B) {
 	<-p.ended
 }
 
-// rss is the resident memory in MB.
+// rss returns the resident memory in MB.
 func (p *program) rss(b *testing.B) float64 {
 	b.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
@@ -136,9 +137,18 @@ func (p *program) rss(b *testing.B) float64 {
 	return 0
 }
 
+// otherBinaries maps a database to the program that serves it, if it is not the one
+// of this tree.
+var otherBinaries sync.Map
+
+// command returns a call of the program that inherits no COURSEBRIDGE_ variables.
 func command(b *testing.B, database string, args ...string) *exec.Cmd {
 	b.Helper()
-	cmd := exec.Command(binary(b), append(args, "--database", database)...)
+	path, ok := otherBinaries.Load(database)
+	if !ok {
+		path = binary(b)
+	}
+	cmd := exec.Command(path.(string), append(args, "--database", database)...)
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "COURSEBRIDGE_") {
 			cmd.Env = append(cmd.Env, v)
@@ -147,8 +157,8 @@ func command(b *testing.B, database string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// ask runs an operator's command and gives the object it prints.
-func ask[T any](b *testing.B, database string, args ...string) T {
+// runJSON runs an operator's command and returns the object it prints.
+func runJSON[T any](b *testing.B, database string, args ...string) T {
 	b.Helper()
 	cmd := command(b, database, append(args, "--json")...)
 	var complaint strings.Builder
@@ -164,29 +174,29 @@ func ask[T any](b *testing.B, database string, args ...string) T {
 	return result
 }
 
-// firm is a company with a course and a token.
-type firm struct {
+// company is a company with a course and a token.
+type company struct {
 	database string
-	company  int64
-	course   int64
+	id       int64
+	courseID int64
 	token    string
 }
 
-func newFirm(b *testing.B, database string) firm {
+func newCompany(b *testing.B, database string) company {
 	b.Helper()
-	f := firm{database: database}
-	ask[struct{ Status string }](b, database, "migrate")
-	f.company = ask[struct{ CompanyID int64 }](b, database, "company", "create", "--name", "Acme", "--admin", "ann@acme.example").CompanyID
-	f.course = ask[struct{ CourseID int64 }](b, database, "course", "add", "--company", id(f.company), "--name", "Safety at work").CourseID
-	f.token = ask[struct{ Token string }](b, database, "token", "create", "--company", id(f.company), "--name", "load",
+	f := company{database: database}
+	runJSON[struct{ Status string }](b, database, "migrate")
+	f.id = runJSON[struct{ CompanyID int64 }](b, database, "company", "create", "--name", "Acme", "--admin", "ann@acme.example").CompanyID
+	f.courseID = runJSON[struct{ CourseID int64 }](b, database, "course", "add", "--company", formatID(f.id), "--name", "Safety at work").CourseID
+	f.token = runJSON[struct{ Token string }](b, database, "token", "create", "--company", formatID(f.id), "--name", "load",
 		"--scope", "b2b_read", "--scope", "b2b_provision", "--scope", "b2b_assignment").Token
 	return f
 }
 
-// listen adds a webhook and gives its id.
-func (f firm) listen(b *testing.B, target, event string) int64 {
+// addWebhook adds a webhook and returns its id.
+func (f company) addWebhook(b *testing.B, target, event string) int64 {
 	b.Helper()
-	return ask[struct{ ID int64 }](b, f.database, "webhook", "add", "--company", id(f.company), "--url", target, "--event", event).ID
+	return runJSON[struct{ ID int64 }](b, f.database, "webhook", "add", "--company", formatID(f.id), "--url", target, "--event", event).ID
 }
 
-func id(n int64) string { return strconv.FormatInt(n, 10) }
+func formatID(n int64) string { return strconv.FormatInt(n, 10) }

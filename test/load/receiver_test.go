@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// receiver takes webhooks: it counts them and, of events about someone whose
-// identifier is "l-" and a number, keeps when the first arrived.
+// receiver counts the webhooks it gets. For employees whose identifier is "l-" and
+// a number, it keeps the time of the first arrival.
 type receiver struct {
 	url   string
 	count atomic.Int64
@@ -26,11 +26,11 @@ func newReceiver(b *testing.B, numbers int) *receiver {
 	return r
 }
 
-// newStall gives the address of a receiver that never answers.
-func newStall(b *testing.B) string {
+// newHangingReceiver returns the address of a receiver that never answers.
+func newHangingReceiver(b *testing.B) string {
 	b.Helper()
 	return listenHTTP(b, func(_ http.ResponseWriter, req *http.Request) {
-		_, _ = io.Copy(io.Discard, req.Body) // net/http looks for a closed connection from here on
+		_, _ = io.Copy(io.Discard, req.Body) // from here on, net/http notices a closed connection
 		<-req.Context().Done()
 	})
 }
@@ -65,8 +65,8 @@ func (r *receiver) take(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// until waits for so many arrivals.
-func (r *receiver) until(b *testing.B, n int64, within time.Duration) {
+// waitFor waits for n arrivals.
+func (r *receiver) waitFor(b *testing.B, n int64, within time.Duration) {
 	b.Helper()
 	for end := time.Now().Add(within); r.count.Load() < n; {
 		if time.Now().After(end) {

@@ -18,7 +18,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// rowsEnv is how many assignments the reports have, a million unless it says so.
+// rowsEnv sets the number of assignments in the reports; a million by default.
 const rowsEnv = "COURSEBRIDGE_BENCH_ROWS"
 
 func reportRows(b *testing.B) int {
@@ -34,40 +34,41 @@ func reportRows(b *testing.B) int {
 	return rows
 }
 
-// library is a company with much to report.
-type library struct {
-	firm
+// reportCompany is a company with many assignments.
+type reportCompany struct {
+	company
 	rows        int
 	assignments []int64
 }
 
-func newLibrary(b *testing.B, engine string) library {
+func newReportCompany(b *testing.B, engine string) reportCompany {
 	b.Helper()
-	l := library{firm: newFirm(b, engines[engine](b)), rows: reportRows(b)}
+	l := reportCompany{company: newCompany(b, engines[engine](b)), rows: reportRows(b)}
 	s := storetest.Open(b, l.database)
-	l.assignments = storetest.Fill(b, s, l.company, storetest.Size{Employees: l.rows/10 + 1, Courses: 40, Assignments: l.rows}).Assignments
+	l.assignments = storetest.Fill(b, s, l.id, storetest.Size{Employees: l.rows/10 + 1, Courses: 40, Assignments: l.rows}).Assignments
 	return l
 }
 
-// reportSelect gives the rows of the assignments report as one would write it by hand.
-func (l library) reportSelect() string {
+// reportSelect returns a hand-written statement for the rows of the assignments
+// report.
+func (l reportCompany) reportSelect() string {
 	return fmt.Sprintf(`SELECT a.id, a.external_id, e.external_id, e.name, e.email, a.course_id, c.name, a.status,
 		CASE WHEN a.status = 'completed' THEN 'completed' WHEN a.deadline <= a.updated_at THEN 'overdue'
 			WHEN a.status = 'assigned' THEN 'not_started' ELSE 'in_progress' END,
 		a.status <> 'completed' AND a.deadline <= a.updated_at, a.percent, a.score, a.attempts, a.is_required,
 		a.assigned_at, a.deadline, a.started_at, a.completed_at, coalesce(a.last_activity_at, a.assigned_at)
 		FROM assignments a JOIN employees e ON e.company_id = a.company_id AND e.id = a.employee_id
-		JOIN courses c ON c.id = a.course_id WHERE a.company_id = %d AND a.revoked_at IS NULL ORDER BY a.id`, l.company)
+		JOIN courses c ON c.id = a.course_id WHERE a.company_id = %d AND a.revoked_at IS NULL ORDER BY a.id`, l.id)
 }
 
-// download is one report fetched whole.
+// download describes one fetched report.
 type download struct {
 	first, whole time.Duration
 	bytes        int
 }
 
-// fetch reads a report as fast as it comes and keeps nothing of it.
-func (l library) fetch(ctx context.Context, address, path string) (download, error) {
+// fetch downloads a report as fast as possible and discards it.
+func (l reportCompany) fetch(ctx context.Context, address, path string) (download, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return download{}, err
@@ -106,8 +107,8 @@ func (l library) fetch(ctx context.Context, address, path string) (download, err
 	return d, nil
 }
 
-// watched fetches a report and gives by how many MB the server grew meanwhile.
-func (l library) watched(b *testing.B, p *program, path string) (download, float64) {
+// watched fetches a report and returns by how many MB the server's memory grew.
+func (l reportCompany) watched(b *testing.B, p *program, path string) (download, float64) {
 	b.Helper()
 	type result struct {
 		download
@@ -133,8 +134,8 @@ func (l library) watched(b *testing.B, p *program, path string) (download, float
 	}
 }
 
-// rate gives the rows per second of a report.
-func (l library) rate(b *testing.B, p *program, path string) func() float64 {
+// rate returns a function that measures the rows per second of a report.
+func (l reportCompany) rate(b *testing.B, p *program, path string) func() float64 {
 	return func() float64 {
 		d, err := l.fetch(b.Context(), p.address, path)
 		if err != nil {
@@ -144,24 +145,24 @@ func (l library) rate(b *testing.B, p *program, path string) func() float64 {
 	}
 }
 
-// pipeRate gives the rows per second of a program that prints them.
-func (l library) pipeRate(b *testing.B, name string, args ...string) func() float64 {
+// pipeRate returns a function that measures a program that prints the rows.
+func (l reportCompany) pipeRate(b *testing.B, name string, args ...string) func() float64 {
 	return func() float64 {
 		cmd := exec.CommandContext(b.Context(), name, args...)
 		var complaint strings.Builder
 		cmd.Stderr = &complaint
 		began := time.Now()
-		if err := cmd.Run(); err != nil { // what it prints goes nowhere
+		if err := cmd.Run(); err != nil { // its output is discarded
 			b.Fatalf("%s: %v: %s", name, err, complaint.String())
 		}
 		return float64(l.rows) / time.Since(began).Seconds()
 	}
 }
 
-// BenchmarkReportPostgres compares the report of assignments to psql that copies
-// the same select.
+// BenchmarkReportPostgres compares the report of assignments with a COPY of the
+// same rows by psql.
 func BenchmarkReportPostgres(b *testing.B) {
-	l := newLibrary(b, "postgres")
+	l := newReportCompany(b, "postgres")
 	if _, err := connect(b, l.database).Exec(b.Context(), "VACUUM ANALYZE"); err != nil {
 		b.Fatal(err)
 	}
@@ -188,10 +189,10 @@ func BenchmarkReportPostgres(b *testing.B) {
 	}
 }
 
-// BenchmarkReportSQLite compares the report of assignments to the sqlite3 shell
-// that prints the same select or, where there is none, to a loop over the rows.
+// BenchmarkReportSQLite compares the report of assignments with the sqlite3 shell or,
+// if that is missing, with a loop over the rows.
 func BenchmarkReportSQLite(b *testing.B) {
-	l := newLibrary(b, "sqlite")
+	l := newReportCompany(b, "sqlite")
 	p := serve(b, l.database)
 	least, of := l.loopRate(b), "a bare loop over the rows"
 	if shell, err := exec.LookPath("sqlite3"); err == nil {
@@ -206,7 +207,7 @@ func BenchmarkReportSQLite(b *testing.B) {
 	}
 }
 
-func (l library) loopRate(b *testing.B) func() float64 {
+func (l reportCompany) loopRate(b *testing.B) func() float64 {
 	b.Helper()
 	conn := openFile(b, l.database)
 	values := make([]sql.NullString, 19)
@@ -234,17 +235,17 @@ func (l library) loopRate(b *testing.B) func() float64 {
 	}
 }
 
-// BenchmarkReadsBesideReport compares the slowest reads of single assignments
-// while a report runs with those while none does, in turns.
-func BenchmarkReadsBesideReport(b *testing.B) {
+// BenchmarkReadsDuringReport compares the p99 of reads of single assignments during a
+// report with the p99 without one, alternately.
+func BenchmarkReadsDuringReport(b *testing.B) {
 	for _, engine := range engineNames {
 		b.Run(engine, func(b *testing.B) {
-			l := newLibrary(b, engine)
+			l := newReportCompany(b, engine)
 			p := serve(b, l.database)
 			c := newFleet(b, p.address, 1)[0]
 			for b.Loop() {
 				for _, path := range []string{"assignments.csv", "assignments.xlsx"} {
-					var idle, beside []time.Duration
+					var idle, busy []time.Duration
 					for range 5 {
 						idle = append(idle, l.reads(b, c, 2*time.Second)...)
 						ctx, cancel := context.WithCancel(b.Context())
@@ -255,26 +256,26 @@ func BenchmarkReadsBesideReport(b *testing.B) {
 								_, _ = l.fetch(ctx, p.address, path) // cut off at the end of the turn
 							}
 						}()
-						beside = append(beside, l.reads(b, c, 2*time.Second)...)
+						busy = append(busy, l.reads(b, c, 2*time.Second)...)
 						cancel()
 						<-ended
 					}
-					what := fmt.Sprintf("p99 of reads beside %s, %s, %d rows, of idle", path, engine, l.rows)
-					below(b, what, at(beside, 0.99)/at(idle, 0.99), 2, "times-idle-p99")
+					what := fmt.Sprintf("p99 of reads during %s, %s, %d rows, of idle", path, engine, l.rows)
+					below(b, what, percentile(busy, 0.99)/percentile(idle, 0.99), 2, "times-idle-p99")
 				}
 			}
 		})
 	}
 }
 
-// reads asks for one assignment after the other, with time between, for a while.
-func (l library) reads(b *testing.B, c *client, d time.Duration) (took []time.Duration) {
+// reads requests one assignment every 2 ms for d.
+func (l reportCompany) reads(b *testing.B, c *client, d time.Duration) (took []time.Duration) {
 	b.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(d); time.Now().Before(end); {
 		<-tick.C
-		request := get("/api/v1/assignments/"+id(l.assignments[len(took)*7919%len(l.assignments)]), l.token)
+		request := get("/api/v1/assignments/"+formatID(l.assignments[len(took)*7919%len(l.assignments)]), l.token)
 		began := time.Now()
 		if err := c.do(request); err != nil {
 			b.Fatal(err)

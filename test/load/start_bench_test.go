@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// BenchmarkStart measures the binary itself: its size, the time from its start
-// on a new SQLite file until it is ready, and what it takes when nobody calls.
+// BenchmarkStart measures the size of the binary, the time until it is ready on a new
+// SQLite file, and its memory when idle.
 func BenchmarkStart(b *testing.B) {
 	info, err := os.Stat(binary(b))
 	if err != nil {

@@ -7,12 +7,21 @@ import (
 	"time"
 )
 
-// latencies provisions people at a rate and gives how long each took from the
-// start of the call until the event arrived. Calls are started on time whatever
-// became of those before.
-func latencies(b *testing.B, f firm, address string, r *receiver, first, perSecond, seconds int) []time.Duration {
+// latencyMeter measures the latency of a company's webhooks.
+type latencyMeter struct {
+	company  company
+	address  string
+	receiver *receiver
+	next     int // number of the next employee
+}
+
+// run provisions employees at a fixed rate, whether or not earlier calls have
+// returned, and returns the times from the start of a call to the arrival of the
+// event.
+func (m *latencyMeter) run(b *testing.B, perSecond, seconds int) []time.Duration {
 	b.Helper()
-	total := perSecond * seconds
+	f, r, address, first, total := m.company, m.receiver, m.address, m.next, perSecond*seconds
+	m.next += total
 	free := make(chan *client, 64)
 	for _, c := range newFleet(b, address, cap(free)) {
 		free <- c
@@ -36,7 +45,7 @@ func latencies(b *testing.B, f firm, address string, r *receiver, first, perSeco
 		})
 	}
 	calls.Wait()
-	r.until(b, before+int64(total), 30*time.Second)
+	r.waitFor(b, before+int64(total), 30*time.Second)
 	out := make([]time.Duration, total)
 	for i := range out {
 		out[i] = time.Unix(0, r.when[first+i].Load()).Sub(starts[i])
@@ -44,47 +53,41 @@ func latencies(b *testing.B, f firm, address string, r *receiver, first, perSeco
 	return out
 }
 
-// BenchmarkLatency measures from the start of the API call to the arrival at the
-// receiver.
+// BenchmarkLatency measures the time from the start of an API call to the arrival of
+// its webhook.
 func BenchmarkLatency(b *testing.B) {
 	for _, engine := range engineNames {
 		b.Run(engine, func(b *testing.B) {
-			f := newFirm(b, engines[engine](b))
+			f := newCompany(b, engines[engine](b))
 			r := newReceiver(b, 100_000)
-			f.listen(b, r.url, "employee.joined")
-			p := serve(b, f.database)
-			first := 0
-			run := func(rate, seconds int) []time.Duration {
-				took := latencies(b, f, p.address, r, first, rate, seconds)
-				first += rate * seconds
-				return took
-			}
-			run(50, 2) // warms up
+			f.addWebhook(b, r.url, "employee.joined")
+			meter := &latencyMeter{company: f, address: serve(b, f.database).address, receiver: r}
+			meter.run(b, 50, 2) // warms up
 			for b.Loop() {
 				for _, rate := range []int{50, 200} {
-					took := run(rate, 15)
-					b.Logf("%s at %d/s: p50 %.1f ms, p95 %.1f ms, p99 %.1f ms", engine, rate, at(took, 0.5), at(took, 0.95), at(took, 0.99))
-					below(b, fmt.Sprintf("call to arrival, p95 at %d/s, %s", rate, engine), at(took, 0.95), 25, fmt.Sprintf("ms-p95@%d/s", rate))
+					took := meter.run(b, rate, 15)
+					b.Logf("%s at %d/s: p50 %.1f ms, p95 %.1f ms, p99 %.1f ms", engine, rate, percentile(took, 0.5), percentile(took, 0.95), percentile(took, 0.99))
+					below(b, fmt.Sprintf("call to arrival, p95 at %d/s, %s", rate, engine), percentile(took, 0.95), 25, fmt.Sprintf("ms-p95@%d/s", rate))
 				}
 			}
 		})
 	}
 }
 
-// BenchmarkStalled measures a healthy company while 5,000 deliveries of another
-// one wait for receivers that never answer.
+// BenchmarkStalled measures the latency of one company while 5,000 deliveries of
+// another company wait for receivers that never answer.
 func BenchmarkStalled(b *testing.B) {
 	const hooks, people = 50, 100
 	for _, engine := range engineNames {
 		b.Run(engine, func(b *testing.B) {
 			database := engines[engine](b)
-			stuck, healthy := newFirm(b, database), newFirm(b, database)
-			stall := newStall(b)
+			stuck, healthy := newCompany(b, database), newCompany(b, database)
+			stall := newHangingReceiver(b)
 			for range hooks {
-				stuck.listen(b, stall, "employee.joined")
+				stuck.addWebhook(b, stall, "employee.joined")
 			}
 			r := newReceiver(b, 100_000)
-			healthy.listen(b, r.url, "employee.joined")
+			healthy.addWebhook(b, r.url, "employee.joined")
 			p := serve(b, database)
 			c := newFleet(b, p.address, 1)[0]
 			for i := range people {
@@ -93,12 +96,11 @@ func BenchmarkStalled(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			first := 0
+			meter := &latencyMeter{company: healthy, address: p.address, receiver: r}
 			for b.Loop() {
-				took := latencies(b, healthy, p.address, r, first, 50, 15)
-				first += len(took)
-				b.Logf("%s: p50 %.1f ms, p95 %.1f ms, p99 %.1f ms", engine, at(took, 0.5), at(took, 0.95), at(took, 0.99))
-				below(b, fmt.Sprintf("healthy behind %d stalled, p95, %s", hooks*people, engine), at(took, 0.95), 100, "ms-p95")
+				took := meter.run(b, 50, 15)
+				b.Logf("%s: p50 %.1f ms, p95 %.1f ms, p99 %.1f ms", engine, percentile(took, 0.5), percentile(took, 0.95), percentile(took, 0.99))
+				below(b, fmt.Sprintf("healthy behind %d stalled, p95, %s", hooks*people, engine), percentile(took, 0.95), 100, "ms-p95")
 			}
 		})
 	}

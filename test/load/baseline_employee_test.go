@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-func barePool(database string) (*pgxpool.Pool, error) {
+func baselinePool(database string) (*pgxpool.Pool, error) {
 	cfg, err := pgxpool.ParseConfig(database)
 	if err != nil {
 		return nil, err
@@ -19,18 +19,18 @@ func barePool(database string) (*pgxpool.Pool, error) {
 	return pgxpool.NewWithConfig(context.Background(), cfg)
 }
 
-type bareEmployee struct {
-	ID         int64           `json:"id"`
-	ExternalID string          `json:"externalId"`
-	Email      string          `json:"email"`
-	Name       string          `json:"name"`
-	Role       string          `json:"role"`
-	Tags       json.RawMessage `json:"tags"`
-	JoinedAt   time.Time       `json:"joinedAt"`
-	Tasks      []bareTask      `json:"assignments"`
+type baselineEmployee struct {
+	ID         int64                `json:"id"`
+	ExternalID string               `json:"externalId"`
+	Email      string               `json:"email"`
+	Name       string               `json:"name"`
+	Role       string               `json:"role"`
+	Tags       json.RawMessage      `json:"tags"`
+	JoinedAt   time.Time            `json:"joinedAt"`
+	Tasks      []baselineAssignment `json:"assignments"`
 }
 
-type bareTask struct {
+type baselineAssignment struct {
 	ID             int64      `json:"id"`
 	ExternalID     string     `json:"externalId"`
 	Employee       string     `json:"employeeExternalId"`
@@ -51,19 +51,19 @@ type bareTask struct {
 	LastActivityAt time.Time  `json:"lastActivityAt"`
 }
 
-type bareAnswer struct {
+type baselineAnswer struct {
 	Result string `json:"result"`
 	Data   any    `json:"data"`
 }
 
-// bareRow reads an employee's row by key, and no assignments.
-func bareRow(database string) (http.Handler, error) {
-	pool, err := barePool(database)
+// baselineRow selects an employee's row by key, without assignments.
+func baselineRow(database string) (http.Handler, error) {
+	pool, err := baselinePool(database)
 	if err != nil {
 		return nil, err
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		e := bareEmployee{Tasks: []bareTask{}}
+		e := baselineEmployee{Tasks: []baselineAssignment{}}
 		var tags string
 		err := pool.QueryRow(r.Context(), `SELECT id, external_id, email, name, role, tags, joined_at FROM employees
 			WHERE company_id = $1 AND external_id = $2 AND left_at IS NULL`, int64(1), strings.TrimPrefix(r.URL.Path, employeePath)).
@@ -83,10 +83,10 @@ const wholeSQL = `SELECT e.id, e.external_id, e.email, e.name, e.role, e.tags, e
 	JOIN courses c ON c.id = a.course_id
 	WHERE e.company_id = $1 AND e.external_id = $2 AND e.left_at IS NULL ORDER BY a.id`
 
-// bareWhole reads an employee with assignments, all that the answer needs, by
-// one SELECT.
-func bareWhole(database string) (http.Handler, error) {
-	pool, err := barePool(database)
+// baselineWhole selects an employee with assignments, everything that the answer
+// contains, in one statement.
+func baselineWhole(database string) (http.Handler, error) {
+	pool, err := baselinePool(database)
 	if err != nil {
 		return nil, err
 	}
@@ -97,9 +97,9 @@ func bareWhole(database string) (http.Handler, error) {
 			return
 		}
 		defer rows.Close()
-		var e bareEmployee
+		var e baselineEmployee
 		for rows.Next() {
-			var t bareTask
+			var t baselineAssignment
 			var tags string
 			if err := rows.Scan(&e.ID, &e.ExternalID, &e.Email, &e.Name, &e.Role, &tags, &e.JoinedAt, &t.ID, &t.ExternalID, &t.CourseID, &t.CourseName,
 				&t.Status, &t.Percent, &t.Attempts, &t.IsRequired, &t.AssignedAt, &t.Deadline, &t.StartedAt, &t.CompletedAt); err != nil {
@@ -118,7 +118,7 @@ func bareWhole(database string) (http.Handler, error) {
 }
 
 func respond(w http.ResponseWriter, data any) {
-	body, err := json.Marshal(bareAnswer{"success", data})
+	body, err := json.Marshal(baselineAnswer{"success", data})
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
@@ -141,14 +141,14 @@ const provisionSQL = `WITH account AS (
 		SELECT 1, $2, 'token', 1, 'load', 'employee.provisioned', 'employee', id::text, id, 'request', '127.0.0.1', '' FROM employee
 	) SELECT id FROM employee`
 
-// bareProvision inserts all rows of a new employee in one statement.
-func bareProvision(database string) (http.Handler, error) {
-	pool, err := barePool(database)
+// baselineProvision inserts all rows of a new employee in one statement.
+func baselineProvision(database string) (http.Handler, error) {
+	pool, err := baselinePool(database)
 	if err != nil {
 		return nil, err
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var e bareEmployee
+		var e baselineEmployee
 		if err := json.NewDecoder(r.Body).Decode(&e); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
