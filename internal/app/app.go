@@ -82,7 +82,7 @@ func (a *App) openBox(ctx context.Context) error {
 func (a *App) notifyServers(keys []domain.EndpointKey) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if err := delivery.Tell(ctx, a.store.Engine(), keys); err != nil {
+	if err := delivery.Notify(ctx, a.store.Engine(), keys); err != nil {
 		a.log.Warn("the servers were not notified of due deliveries; they find them when they poll next", "error", err)
 	}
 }

@@ -189,5 +189,5 @@ func (a *App) newSender(wc WebhookConfig) *delivery.Sender {
 }
 
 func (a *App) newWebhooks(sender *delivery.Sender, wc WebhookConfig, log *slog.Logger) *service.Webhooks {
-	return service.NewWebhooks(a.store, delivery.NewProber(sender), a.box, service.WebhookOptions{Retention: wc.Retention, Log: log})
+	return service.NewWebhooks(a.store, sender, a.box, service.WebhookOptions{Retention: wc.Retention, Log: log})
 }

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -24,16 +25,25 @@ type Options struct {
 	// MaxSize is the largest number of requests in one batch; 64 by default.
 	MaxSize int
 	// MaxParallel is how many batches may run at once; 4 by default. A batch that
-	// has run for ten times MaxDelay does not count: whatever it waits for, the
+	// has run for longer than SlowAfter does not count: whatever it waits for, the
 	// others do not wait for it.
 	MaxParallel int
+	// SlowAfter is ten times MaxDelay by default. Where no batch waits for a lock,
+	// NeverSlow keeps a slow database from getting ever more batches at once.
+	SlowAfter time.Duration
 	// ParallelThreshold is how many waiting calls start a second batch while one
 	// runs, so that the database has work while answers travel; 8 by default.
 	ParallelThreshold int
 	// MaxDelay is how long a call waits before it starts a batch in parallel to
 	// those that run; 5 ms by default.
 	MaxDelay time.Duration
+	// Collect makes a call wait for MaxDelay or ParallelThreshold others also while
+	// no batch runs. It is meant for calls that nobody waits for.
+	Collect bool
 }
+
+// NeverSlow is the SlowAfter of batches that always count.
+const NeverSlow = time.Duration(math.MaxInt64)
 
 // Batcher runs concurrent calls together. A call that arrives while no batch
 // runs starts at once and alone. A call that arrives while one runs waits, and
@@ -67,6 +77,7 @@ func New[Request, Response any](run func(context.Context, []Request) ([]Response
 	o.MaxParallel = cmp.Or(o.MaxParallel, 4)
 	o.ParallelThreshold = cmp.Or(o.ParallelThreshold, 8)
 	o.MaxDelay = cmp.Or(o.MaxDelay, 5*time.Millisecond)
+	o.SlowAfter = cmp.Or(o.SlowAfter, 10*o.MaxDelay)
 	return &Batcher[Request, Response]{run: run, options: o}
 }
 
@@ -102,9 +113,10 @@ func (b *Batcher[Request, Response]) enter(own *call[Request, Response]) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.waiting = append(b.waiting, own)
-	switch fresh := b.freshBatches(); {
-	case fresh == 0:
-	case fresh == 1 && b.options.MaxParallel > 1 && len(b.waiting) >= b.options.ParallelThreshold:
+	fresh, enough := b.freshBatches(), len(b.waiting) >= b.options.ParallelThreshold
+	switch {
+	case fresh == 0 && (enough || !b.options.Collect):
+	case fresh == 1 && enough && b.options.MaxParallel > 1:
 	default:
 		own.done = make(chan struct{})
 		return false
@@ -127,7 +139,7 @@ func (b *Batcher[Request, Response]) wait(ctx context.Context, own *call[Request
 			if b.overtake(own) {
 				return true
 			}
-			delay.Reset(b.options.MaxDelay)
+			delay.Reset(b.options.SlowAfter) // a batch that ends starts the next one sooner
 		}
 	}
 }
@@ -158,7 +170,7 @@ func (b *Batcher[Request, Response]) overtake(own *call[Request, Response]) bool
 func (b *Batcher[Request, Response]) freshBatches() int {
 	fresh := 0
 	for _, leader := range b.running {
-		if time.Since(leader.started) < 10*b.options.MaxDelay {
+		if time.Since(leader.started) < b.options.SlowAfter {
 			fresh++
 		}
 	}

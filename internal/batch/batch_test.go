@@ -34,7 +34,7 @@ func newGatedBatcher(o Options) *gatedBatcher {
 	return g
 }
 
-var patient = Options{MaxDelay: time.Hour}
+var patient = Options{MaxDelay: time.Hour, SlowAfter: NeverSlow}
 
 // waitFor returns once n calls wait.
 func (b *Batcher[Request, Response]) waitFor(n int) {
@@ -241,6 +241,34 @@ func TestParallelBatchesAreLimited(t *testing.T) {
 		for range g.options.MaxParallel {
 			g.proceed <- nil
 		}
+		wg.Wait()
+		g.wantIdle(t)
+	})
+}
+
+func TestCollectedCallsWaitForOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGatedBatcher(Options{Collect: true, ParallelThreshold: 4})
+		var wg sync.WaitGroup
+		for i := range 3 {
+			wg.Go(func() { wantTenfold(t, g, 100+i) })
+		}
+		synctest.Wait()
+		began := time.Now()
+		if got := <-g.began; len(got) != 3 || time.Since(began) != g.options.MaxDelay {
+			t.Errorf("the first batch is %v after %s, want three requests after %s", got, time.Since(began), g.options.MaxDelay)
+		}
+		g.proceed <- nil
+		wg.Wait()
+		for i := range 4 {
+			wg.Go(func() { wantTenfold(t, g, 200+i) })
+		}
+		began = time.Now()
+		if got := <-g.began; len(got) != 4 || time.Since(began) != 0 {
+			t.Errorf("the second batch is %v after %s, want four requests at once", got, time.Since(began))
+		}
+		g.proceed <- nil
 		wg.Wait()
 		g.wantIdle(t)
 	})

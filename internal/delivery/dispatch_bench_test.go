@@ -24,7 +24,7 @@ func eachEngine(b *testing.B, fn func(b *testing.B, s *store.Store)) {
 }
 
 // pile puts n due deliveries into the queue, shared by the endpoints.
-func (r *rig) pile(n int, endpoints ...domain.Endpoint) {
+func (r *fixture) pile(n int, endpoints ...domain.Endpoint) {
 	r.t.Helper()
 	body := []byte(`{"event":"employee.joined","data":"` + strings.Repeat("x", 500) + `"}`)
 	for first := 0; first < n; first += 1000 {
@@ -61,7 +61,7 @@ func BenchmarkDispatch(b *testing.B) {
 		b.Run(fmt.Sprintf("endpoints=%d", endpoints), func(b *testing.B) {
 			eachEngine(b, func(b *testing.B, s *store.Store) {
 				to := newHookReceiver(b, nil)
-				r := newRig(b, s)
+				r := newFixture(b, s)
 				var list []domain.Endpoint
 				for range endpoints {
 					list = append(list, r.hook(to.URL))
@@ -84,9 +84,9 @@ func BenchmarkLatency(b *testing.B) {
 			eachEngine(b, func(b *testing.B, s *store.Store) {
 				to, dead := newHookReceiver(b, nil), newHookReceiver(b, nil)
 				dead.answer = hang(b)
-				r := newRig(b, s)
+				r := newFixture(b, s)
 				if stalled > 0 {
-					other := &rig{t: b, s: s, c: storetest.Company(b, s, "stalled")}
+					other := &fixture{t: b, s: s, c: storetest.Company(b, s, "stalled")}
 					other.pile(stalled, other.hook(dead.URL))
 				}
 				r.start()

@@ -51,11 +51,11 @@ func TestRequestsAreSentInTurn(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		to := newSlowReceiver(t)
-		r := newRig(t, s, func(c *DispatcherConfig) { c.Sender = to })
+		r := newFixture(t, s, func(c *DispatcherConfig) { c.Sender = to })
 		r.hook("https://receiver.example")
-		r.hire("e", slowStart)
+		r.hire("e", firstWindow)
 		r.start()
-		for i := range slowStart {
+		for i := range firstWindow {
 			got := to.wants(t, i)
 			select {
 			case early := <-to.begun:
@@ -71,7 +71,7 @@ func TestRequestThatIsStuckIsPassed(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		to := newSlowReceiver(t)
-		r := newRig(t, s, func(c *DispatcherConfig) { c.Sender = to })
+		r := newFixture(t, s, func(c *DispatcherConfig) { c.Sender = to })
 		r.hook("https://receiver.example")
 		r.hire("e", 2)
 		r.start()

@@ -29,7 +29,7 @@ func TestResultsOutlastAnOutage(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		to := newHookReceiver(t, nil)
 		var tries atomic.Int64
-		r := newRig(t, s, func(c *DispatcherConfig) {
+		r := newFixture(t, s, func(c *DispatcherConfig) {
 			c.Queue = &failing{c.Queue.(*watched), func([]domain.DeliveryResult) error {
 				if tries.Add(1) < 3 {
 					return domain.Errorf(domain.CodeUnavailable, "away")
@@ -52,7 +52,7 @@ func TestResultThatCanNotBeWrittenKeepsNoOtherBack(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		to := newHookReceiver(t, nil)
 		bad := ""
-		r := newRig(t, s, func(c *DispatcherConfig) {
+		r := newFixture(t, s, func(c *DispatcherConfig) {
 			c.Queue = &failing{c.Queue.(*watched), func(results []domain.DeliveryResult) error {
 				for _, r := range results {
 					if r.Delivery.ID == bad && len(r.Attempt.RequestHeaders) > 0 {

@@ -18,17 +18,18 @@ func TestLeaseOfADeadReplicaIsTakenOver(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		to := newHookReceiver(t, nil)
-		r := newRig(t, s, func(c *DispatcherConfig) { c.Lease = shortLease }).start()
+		r := newFixture(t, s, func(c *DispatcherConfig) { c.Lease = shortLease }).start()
 		e := r.hook(to.URL)
-		asks := []domain.LaneAsk{{Key: e.Key(), Limit: 1}}
-		lanes, err := s.ClaimEndpoints(t.Context(), "dead", shortLease, asks)
-		if err != nil || lanes[0].Owner != "dead" {
-			t.Fatalf("lanes %+v, %v", lanes, err)
+		asks := []domain.FetchRequest{{Key: e.Key(), Limit: 1}}
+		began := time.Now()
+		leases, err := s.ClaimEndpoints(t.Context(), "dead", shortLease, asks)
+		if err != nil || leases[0].Owner != "dead" {
+			t.Fatalf("leases %+v, %v", leases, err)
 		}
 		r.hire("e", 1)
 		receive(t, to.arrivals)
-		if late := s.Now().Sub(lanes[0].Until); late < 0 {
-			t.Errorf("sent %s before the lease ran out", -late)
+		if took := time.Since(began); took < shortLease {
+			t.Errorf("sent after %s, before the lease of %s ran out", took, shortLease)
 		}
 	})
 }
@@ -39,12 +40,12 @@ func TestReplicaKilledMidFlight(t *testing.T) {
 		to := newHookReceiver(t, nil)
 		release := make(chan struct{})
 		to.answer = func(_ http.ResponseWriter, n int) {
-			if n <= slowStart {
+			if n <= firstWindow {
 				<-release
 			}
 		}
 		t.Cleanup(func() { close(release) })
-		r := newRig(t, s, func(c *DispatcherConfig) {
+		r := newFixture(t, s, func(c *DispatcherConfig) {
 			c.Lease, c.Poll = shortLease, 50*time.Millisecond
 			if s.Engine().Name() == "sqlite" { // where no other process can be, a start takes over at once
 				c.Lease, c.Poll = time.Hour, time.Hour
@@ -57,12 +58,12 @@ func TestReplicaKilledMidFlight(t *testing.T) {
 			t.Fatal(err)
 		}
 		begun := map[string]bool{}
-		for range slowStart {
+		for range firstWindow {
 			begun[receive(t, to.arrivals).id()] = true
 		}
 		r.kill()
 
-		r.heir().start()
+		r.restarted().start()
 		seen := map[string]bool{}
 		for len(seen) < n {
 			seen[receive(t, to.arrivals).id()] = true
@@ -79,8 +80,8 @@ func TestTwoReplicasShareTheWork(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		to := newHookReceiver(t, nil)
-		a := newRig(t, s)
-		b := a.twin()
+		a := newFixture(t, s)
+		b := a.replica()
 		// Changes are committed beside either of the two.
 		next := false
 		s.OnDeliveries(func(keys []domain.EndpointKey) {
@@ -116,11 +117,11 @@ func TestReplicaTellsTheOneThatHoldsTheLease(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		to := newHookReceiver(t, nil)
-		a := newRig(t, s, func(c *DispatcherConfig) { c.Lease = time.Hour }).start()
+		a := newFixture(t, s, func(c *DispatcherConfig) { c.Lease = time.Hour }).start()
 		a.hook(to.URL)
 		a.hire("a", 1)
 		receive(t, to.arrivals)
-		b := a.twin().start()
+		b := a.replica().start()
 		s.OnDeliveries(b.d.Wake)
 		for _, name := range []string{"b", "c"} { // the second time it knows whom to tell
 			a.hire(name, 1)
@@ -139,17 +140,17 @@ func TestReplicaThatStopsHandsOver(t *testing.T) {
 				<-release
 			}
 		}
-		a := newRig(t, s, func(c *DispatcherConfig) { c.Lease, c.Limits.PerEndpoint = time.Hour, 1 }).start()
+		a := newFixture(t, s, func(c *DispatcherConfig) { c.Lease, c.Limits.PerEndpoint = time.Hour, 1 }).start()
 		a.hook(to.URL)
 		a.hire("e", 3)
 		first := receive(t, to.arrivals)
-		b := a.twin().start()
+		b := a.replica().start()
 		s.OnDeliveries(b.d.Wake)
 		a.hire("f", 1) // b comes to know that a holds the lease
 
 		stopped := make(chan error, 1)
 		go func() { stopped <- a.d.Stop(context.Background()) }()
-		<-a.d.stop
+		<-a.d.life.stopping
 		close(release)
 		if err := receive(t, stopped); err != nil {
 			t.Fatal(err)
@@ -170,7 +171,7 @@ func TestStopCutsShortWithoutCounting(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		to := newHookReceiver(t, nil)
 		to.answer = hang(t)
-		r := newRig(t, s).start()
+		r := newFixture(t, s).start()
 		e := r.hook(to.URL)
 		r.hire("e", 1)
 		got := receive(t, to.arrivals)
@@ -180,9 +181,9 @@ func TestStopCutsShortWithoutCounting(t *testing.T) {
 		if d.State != domain.DeliveryPending || d.Attempts != 0 || len(d.Tries) != 0 {
 			t.Errorf("after the stop: %+v", d)
 		}
-		lanes, err := s.ClaimEndpoints(t.Context(), "next", time.Minute, []domain.LaneAsk{{Key: e.Key(), Limit: 1}})
-		if err != nil || lanes[0].Owner != "next" || len(lanes[0].Due) != 1 {
-			t.Errorf("the next process gets %+v, %v", lanes, err)
+		leases, err := s.ClaimEndpoints(t.Context(), "next", time.Minute, []domain.FetchRequest{{Key: e.Key(), Limit: 1}})
+		if err != nil || leases[0].Owner != "next" || len(leases[0].Due) != 1 {
+			t.Errorf("the next process gets %+v, %v", leases, err)
 		}
 	})
 }
@@ -192,7 +193,7 @@ func TestOldestDueIsWhatNobodyLooksAfter(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		to := newHookReceiver(t, nil)
 		to.answer = hang(t)
-		r := newRig(t, s)
+		r := newFixture(t, s)
 		r.hook(to.URL)
 		r.hire("e", 1)
 		err := s.Engine().Write(t.Context(), func(tx db.Tx) error {

@@ -12,10 +12,15 @@ import (
 )
 
 // kill ends a dispatcher as kill -9 would: nothing is recorded, no lease given up.
-func (r *rig) kill() {
-	r.d.endWork()
-	<-r.d.done
-	r.d.beside.Wait()
+func (r *fixture) kill() {
+	r.d.life.stop.Do(func() {
+		r.d.mu.Lock()
+		close(r.d.life.stopping)
+		r.d.mu.Unlock()
+		r.d.life.endWork()
+		r.d.life.queues.Wait()
+		r.d.life.background.Wait()
+	})
 }
 
 // Replicas are killed again and again beside one that lives, while the receiver
@@ -28,17 +33,17 @@ func TestNothingIsLostWhenReplicasDie(t *testing.T) {
 				w.WriteHeader(http.StatusServiceUnavailable)
 			}
 		})
-		r := newRig(t, s, func(c *DispatcherConfig) {
+		r := newFixture(t, s, func(c *DispatcherConfig) {
 			c.Lease, c.Poll = shortLease, 50*time.Millisecond
 			c.Schedule = slices.Repeat(Schedule{time.Millisecond}, 30)
 		})
-		steady := r.twin().start()
+		steady := r.replica().start()
 		for range 3 {
 			r.hook(to.URL)
 		}
 		const rounds, each = 6, 12
 		for round := range rounds {
-			mortal := r.twin()
+			mortal := r.replica()
 			if err := mortal.d.Start(t.Context()); err != nil {
 				t.Fatal(err)
 			}

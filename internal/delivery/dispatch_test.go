@@ -19,7 +19,7 @@ func TestEventsAreDelivered(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		to := newHookReceiver(t, nil)
-		r := newRig(t, s).start()
+		r := newFixture(t, s).start()
 		r.hook(to.URL)
 		for _, name := range []string{"a", "b", "c"} {
 			r.hire(name, 1)
@@ -41,7 +41,7 @@ func TestDeliveriesStartInOrder(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		to := newHookReceiver(t, nil)
-		r := newRig(t, s, func(c *DispatcherConfig) { c.Limits.PerEndpoint = 1 })
+		r := newFixture(t, s, func(c *DispatcherConfig) { c.Limits.PerEndpoint = 1 })
 		r.hook(to.URL)
 		const n = 150 // several fetches
 		r.hire("e", n)
@@ -59,7 +59,7 @@ func TestFailedAttemptsAreRepeated(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		to := newHookReceiver(t, statuses(500, 404, 200))
-		r := newRig(t, s).start()
+		r := newFixture(t, s).start()
 		r.hook(to.URL)
 		r.hire("e", 1)
 		first := receive(t, to.arrivals)
@@ -85,7 +85,7 @@ func TestDeliveryFailsAfterTheLastAttemptAndCanBeSentAgain(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		to := newHookReceiver(t, statuses(500, 500, 500, 503, 200))
-		r := newRig(t, s).start()
+		r := newFixture(t, s).start()
 		r.hook(to.URL)
 		r.hire("e", 1)
 		results := r.recorded(3)
@@ -115,13 +115,13 @@ func TestStalledReceiverHoldsUpNobody(t *testing.T) {
 		stalled, prompt := newHookReceiver(t, nil), newHookReceiver(t, nil)
 		stalled.answer = hang(t)
 		// So tight that the hanging receivers alone fill it.
-		r := newRig(t, s, func(c *DispatcherConfig) { c.Limits = Limits{PerEndpoint: 8, PerCompany: 8, Total: 12} }).start()
+		r := newFixture(t, s, func(c *DispatcherConfig) { c.Limits = Limits{PerEndpoint: 8, PerCompany: 8, Total: 12} }).start()
 		for range 3 {
 			r.hook(stalled.URL)
 		}
 		neighbour := storetest.Company(t, s, "neighbour")
 		r.hire("stall", 20)
-		for range 3 * slowStart {
+		for range 3 * firstWindow {
 			receive(t, stalled.arrivals)
 		}
 		r.hook(prompt.URL)
@@ -139,7 +139,7 @@ func TestGoneDisablesAndHolds(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		to := newHookReceiver(t, statuses(http.StatusGone))
 		parked := make(chan int, 10)
-		r := newRig(t, s, func(c *DispatcherConfig) {
+		r := newFixture(t, s, func(c *DispatcherConfig) {
 			c.Limits.PerEndpoint = 1
 			c.Queue = &parking{c.Queue.(*watched), parked}
 		})
@@ -168,7 +168,7 @@ func TestDisabledEndpointGetsNothingMore(t *testing.T) {
 		release := make(chan struct{})
 		to.answer = func(http.ResponseWriter, int) { <-release }
 		parked := make(chan int, 10)
-		r := newRig(t, s, func(c *DispatcherConfig) {
+		r := newFixture(t, s, func(c *DispatcherConfig) {
 			c.Limits.PerEndpoint = 1
 			c.Queue = &parking{c.Queue.(*watched), parked}
 		}).start()
@@ -209,7 +209,7 @@ func TestChangesToAnEndpointTakeEffect(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		before, after := newHookReceiver(t, nil), newHookReceiver(t, nil)
-		r := newRig(t, s).start()
+		r := newFixture(t, s).start()
 		e := r.hook(before.URL)
 		r.hire("e", 1)
 		old := receive(t, before.arrivals)
@@ -242,7 +242,7 @@ func TestErasedEventIsNotSent(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		to := newHookReceiver(t, nil)
-		r := newRig(t, s)
+		r := newFixture(t, s)
 		r.hook(to.URL)
 		r.hire("e", 2)
 		if err := s.DeleteEmployee(t.Context(), r.c, "e0"); err != nil {
@@ -259,7 +259,7 @@ func TestPollFindsWhatNoWakeUpToldOf(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		to := newHookReceiver(t, nil)
-		r := newRig(t, s, func(c *DispatcherConfig) { c.Poll = 20 * time.Millisecond })
+		r := newFixture(t, s, func(c *DispatcherConfig) { c.Poll = 20 * time.Millisecond })
 		s.OnDeliveries(func([]domain.EndpointKey) {})
 		r.start()
 		r.hook(to.URL)

@@ -13,29 +13,23 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// Queue is where deliveries wait and where results are kept. An endpoint's
-// deliveries are sent by the one owner that holds its lease.
+// Queue keeps deliveries and their results. An endpoint's deliveries are sent by
+// the one owner that holds its lease.
 type Queue interface {
 	Now() time.Time
-	ClaimEndpoints(ctx context.Context, owner string, hold time.Duration, asks []domain.LaneAsk) ([]domain.Lane, error)
-	DueDeliveries(ctx context.Context, asks []domain.LaneAsk) ([]domain.Lane, error)
-	RenewEndpoints(ctx context.Context, owner string, hold time.Duration, keys []domain.EndpointKey) ([]domain.Lane, error)
+	ClaimEndpoints(ctx context.Context, owner string, hold time.Duration, requests []domain.FetchRequest) ([]domain.EndpointLease, error)
+	DueDeliveries(ctx context.Context, requests []domain.FetchRequest) ([]domain.EndpointLease, error)
 	ReleaseEndpoints(ctx context.Context, owner string) error
 	ReclaimEndpoints(ctx context.Context) error
+	LeaseOwners(ctx context.Context, company int64, within time.Duration) ([]string, error)
 	RecordResults(ctx context.Context, results []domain.DeliveryResult) (domain.Recorded, error)
 	ParkDeliveries(ctx context.Context, key domain.EndpointKey, limit int) (int, error)
 	DeliveryBacklog(ctx context.Context, horizon time.Duration) (domain.Backlog, error)
 	OldestUnattended(ctx context.Context) (at time.Time, ok bool, err error)
 }
 
-// Bus carries wake-ups between replicas.
-type Bus interface {
-	Publish(ctx context.Context, topic string, keys []string) error
-	Listen(ctx context.Context, topic string, fn func(keys []string)) error
-}
-
-// Opener opens sealed secrets.
-type Opener interface {
+// Secrets decrypts the secrets of endpoints.
+type Secrets interface {
 	Open(label string, sealed []byte) ([]byte, error)
 }
 
@@ -45,8 +39,8 @@ type Attempter interface {
 }
 
 // Limits bound how many attempts are under way at once. Every endpoint may have
-// a few of its own whatever the others do, so that nobody is kept waiting by
-// receivers that hang.
+// a few of its own whatever the others do, so that receivers that hang keep nobody
+// else waiting.
 type Limits struct {
 	PerEndpoint int // 32 if 0
 	PerCompany  int // 256 if 0
@@ -57,14 +51,14 @@ type Limits struct {
 type DispatcherConfig struct {
 	Queue    Queue
 	Bus      Bus
-	Secrets  Opener
+	Secrets  Secrets
 	Sender   Attempter
 	Schedule Schedule // DefaultSchedule if nil
 	Limits   Limits
 	Metrics  *Metrics     // none if nil
 	Log      *slog.Logger // slog.Default if nil
 
-	// Poll is how often the queue is searched for work that no wake-up told of; 5 s if 0.
+	// Poll is how often the queue is searched for work that no wake-up reported; 5 s if 0.
 	Poll time.Duration
 	// Lease is how long an endpoint is kept from other replicas at a time, and so
 	// how long a replica that died keeps it; 5 s if 0.
@@ -85,55 +79,55 @@ func (c *DispatcherConfig) setDefaults() {
 	}
 }
 
-// Dispatcher sends due deliveries, endpoint by endpoint, and records what became
-// of them. One goroutine owns all of its state; what takes time is done beside
-// it and reports back as a call. Any number of dispatchers share a queue.
+// Dispatcher sends due deliveries and records their results. Every endpoint with
+// due work has a goroutine, an endpointQueue, that claims its lease, fetches,
+// sends and waits. Any number of dispatchers share a Queue.
 type Dispatcher struct {
-	config DispatcherConfig
-	owner  string
+	config   DispatcherConfig
+	owner    string
+	life     lifecycle
+	batchers batchers
+	limiter  *limiter
+	attempts *attemptRegistry
+	acks     *ackRegistry
 
-	inbox  *inbox
-	outbox *outgoing
-	calls  chan func()
-
-	work      context.Context // ends when everything must
-	endWork   context.CancelFunc
-	sending   context.Context // ends when attempts under way must
-	endSends  context.CancelFunc
-	beside    sync.WaitGroup
-	stop      chan struct{}
-	abort     chan struct{}
-	done      chan struct{}
-	startOnce sync.Once
-	stopOnce  sync.Once
-
-	// Owned by the loop.
-	lanes    map[domain.EndpointKey]*lane
-	slots    slots
-	alarms   alarms
-	reads    fetches
-	claims   fetches
-	results  results
-	polling  bool
-	pollAt   time.Time
-	renewing bool
-	renewAt  time.Time
-	stopping bool
+	mu     sync.Mutex
+	queues map[domain.EndpointKey]*endpointQueue // nil before the start
 }
 
-// NewDispatcher makes a dispatcher that does nothing until it is started.
+// lifecycle says what of a dispatcher may still run.
+type lifecycle struct {
+	stopping   chan struct{}   // closed when nothing more may be started
+	sending    context.Context // ends when attempts under way must end
+	endSending context.CancelFunc
+	work       context.Context // ends when everything must end
+	endWork    context.CancelFunc
+	queues     sync.WaitGroup // endpoint queues and their attempts
+	background sync.WaitGroup // the poll and the listener
+	start      sync.Once
+	stop       sync.Once
+}
+
+func (l *lifecycle) isStopping() bool {
+	select {
+	case <-l.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// NewDispatcher returns a dispatcher that does nothing until it is started.
 func NewDispatcher(c DispatcherConfig) *Dispatcher {
 	c.setDefaults()
 	d := &Dispatcher{
-		config: c, owner: uuid.NewString(), calls: make(chan func(), 1024),
-		inbox: newInbox(), outbox: newOutgoing(),
-		stop: make(chan struct{}), abort: make(chan struct{}), done: make(chan struct{}),
-		lanes: map[domain.EndpointKey]*lane{}, slots: newSlots(c.Limits),
+		config: c, owner: uuid.NewString(), limiter: newLimiter(c.Limits),
+		attempts: newAttemptRegistry(), acks: newAckRegistry(),
 	}
-	d.reads = fetches{most: 2}
-	d.claims = fetches{most: 1, claim: true}
-	d.work, d.endWork = context.WithCancel(context.Background())
-	d.sending, d.endSends = context.WithCancel(d.work)
+	d.life.stopping = make(chan struct{})
+	d.life.work, d.life.endWork = context.WithCancel(context.Background())
+	d.life.sending, d.life.endSending = context.WithCancel(d.life.work)
+	d.batchers = newBatchers(d)
 	return d
 }
 
@@ -142,74 +136,134 @@ func (d *Dispatcher) Start(ctx context.Context) error {
 	if err := d.config.Queue.ReclaimEndpoints(ctx); err != nil {
 		return fmt.Errorf("take over from a process that ended: %w", err)
 	}
-	d.startOnce.Do(func() {
-		now := d.config.Queue.Now()
-		d.pollAt, d.renewAt = now, now.Add(d.renewEvery())
-		d.beside.Go(d.publishLoop)
-		d.beside.Go(d.listen)
-		go d.loop()
+	d.life.start.Do(func() {
+		d.mu.Lock()
+		d.queues = map[domain.EndpointKey]*endpointQueue{}
+		d.mu.Unlock()
+		missed := make(chan struct{}, 1)
+		d.life.background.Go(func() { d.listen(missed) })
+		d.life.background.Go(func() { d.poll(missed) })
 	})
 	return nil
 }
 
-// Wake tells of endpoints that have due deliveries, or that were changed. It
-// never blocks.
-func (d *Dispatcher) Wake(keys []domain.EndpointKey) { d.inbox.add(fromHere, keys) }
+// Wake reports endpoints that have due deliveries, or that were changed by this
+// process. It never blocks. What was reported before the start is found by the
+// first poll.
+func (d *Dispatcher) Wake(keys []domain.EndpointKey) { d.wake(wokenHere, keys...) }
 
-// Stop starts nothing more, waits for the attempts under way until ctx ends,
-// cuts the rest short, records every result and gives up the leases. What was
-// cut short is sent again by another process. It may be called twice.
+// wake passes a wake-up to the endpoints' queues and starts those that do not run.
+func (d *Dispatcher) wake(by wakeup, keys ...domain.EndpointKey) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.queues == nil || d.life.isStopping() {
+		return
+	}
+	for _, key := range keys {
+		q := d.queues[key]
+		if q == nil {
+			q = newEndpointQueue(d, key)
+			d.queues[key] = q
+			d.life.queues.Go(q.run)
+		}
+		q.wake(by)
+	}
+}
+
+// forget removes a queue that has nothing to do, unless it was woken meanwhile.
+func (d *Dispatcher) forget(q *endpointQueue) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if q.wakeups.Load() != 0 {
+		return false
+	}
+	delete(d.queues, q.key)
+	return true
+}
+
+// poll searches the queue for work that no wake-up reported.
+func (d *Dispatcher) poll(missed <-chan struct{}) {
+	tick := time.NewTicker(d.config.Poll)
+	defer tick.Stop()
+	for !d.life.isStopping() {
+		d.searchBacklog()
+		select {
+		case <-tick.C:
+		case <-missed:
+		case <-d.life.stopping:
+		}
+	}
+}
+
+// searchBacklog wakes the queues of all endpoints with work, at the time it is due.
+func (d *Dispatcher) searchBacklog() {
+	ctx, cancel := context.WithTimeout(d.life.work, queryTimeout)
+	defer cancel()
+	backlog, err := d.config.Queue.DeliveryBacklog(ctx, 2*d.config.Poll)
+	if err != nil {
+		d.logError("search the queue", err)
+		return
+	}
+	now, oldest := d.config.Queue.Now(), time.Duration(0)
+	for _, w := range backlog.Endpoints {
+		oldest = max(oldest, now.Sub(w.Due))
+		if wait := w.Due.Sub(now); wait > 0 {
+			time.AfterFunc(wait, func() { d.wake(wokenByPoll, w.Key) })
+		} else {
+			d.wake(wokenByPoll, w.Key)
+		}
+	}
+	d.config.Metrics.backlog(backlog.Depth, oldest)
+}
+
+// Stop starts nothing more, waits for the attempts under way until ctx ends, cuts
+// the rest short, records every result and releases the leases. What was cut
+// short is sent again by another process. It may be called twice.
 func (d *Dispatcher) Stop(ctx context.Context) error {
 	var err error
-	d.stopOnce.Do(func() {
-		d.startOnce.Do(func() { close(d.done) }) // never started
-		close(d.stop)
+	d.life.stop.Do(func() {
+		d.life.start.Do(func() {}) // never started
+		d.mu.Lock()
+		close(d.life.stopping)
+		d.mu.Unlock()
+		done := make(chan struct{})
+		go func() { d.life.queues.Wait(); close(done) }()
 		select {
-		case <-d.done:
+		case <-done:
 		case <-ctx.Done():
-			close(d.abort)
+			d.life.endSending()
 			select {
-			case <-d.done:
-			case <-time.After(lastWords):
+			case <-done:
+			case <-time.After(flushTimeout):
 			}
 		}
-		d.endWork()
-		<-d.done
-		d.beside.Wait()
+		d.life.endWork()
+		<-done
+		d.life.background.Wait()
 		err = d.release()
 	})
-	<-d.done
 	return err
 }
 
-// lastWords is how long results may take to be recorded after the deadline of a stop.
-const lastWords = 3 * time.Second
+// flushTimeout is how long results may take to be recorded after the deadline of a stop.
+const flushTimeout = 3 * time.Second
 
-// release lets the other replicas go on at once.
+// release gives up the leases and reports it, so that other replicas go on at once.
 func (d *Dispatcher) release() error {
-	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancel()
 	if err := d.config.Queue.ReleaseEndpoints(ctx, d.owner); err != nil {
-		return fmt.Errorf("give up the leases: %w", err)
+		return fmt.Errorf("release the leases: %w", err)
 	}
-	var freed []string
-	for key, l := range d.lanes { // the loop has ended
-		if l.status == owned {
-			freed = append(freed, freedMark+key.String())
-		}
-	}
-	if len(freed) == 0 {
-		return nil
-	}
-	if err := d.config.Bus.Publish(ctx, Topic, freed); err != nil {
-		return fmt.Errorf("tell of the leases given up: %w", err)
+	if err := d.config.Bus.Publish(ctx, Topic, []string{releasedMark + d.owner}); err != nil {
+		return fmt.Errorf("report the released leases: %w", err)
 	}
 	return nil
 }
 
-// OldestDue is how long the oldest due delivery has been waiting that no replica
-// looks after, 0 if there is none. A receiver that is slow does not count: a
-// replica is waiting for it.
+// OldestDue returns how long the oldest due delivery has been waiting that no
+// replica looks after, 0 if there is none. A receiver that is slow does not count:
+// a replica waits for it.
 func (d *Dispatcher) OldestDue(ctx context.Context) (time.Duration, error) {
 	at, ok, err := d.config.Queue.OldestUnattended(ctx)
 	if err != nil || !ok {
@@ -218,10 +272,8 @@ func (d *Dispatcher) OldestDue(ctx context.Context) (time.Duration, error) {
 	return max(d.config.Queue.Now().Sub(at), 0), nil
 }
 
-// post hands a result of work done beside to the loop.
-func (d *Dispatcher) post(fn func()) {
-	select {
-	case d.calls <- fn:
-	case <-d.done:
+func (d *Dispatcher) logError(what string, err error) {
+	if d.life.work.Err() == nil {
+		d.config.Log.Error("webhook dispatcher: "+what, "error", err)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
 // Kind says in one word why an attempt failed.
@@ -33,8 +35,9 @@ const (
 
 // The failures that say nothing about a receiver.
 const (
-	KindAborted  Kind = "aborted"  // the caller's context was cancelled; the attempt does not count
-	KindInternal Kind = "internal" // the request could not be made, for its secret or a header is not usable
+	KindAborted  Kind = "aborted"          // the caller's context was cancelled; the attempt does not count
+	KindErased   Kind = domain.ErrorErased // nothing was sent, as the person was erased
+	KindInternal Kind = "internal"         // the request could not be made, for its secret or a header is not usable
 )
 
 const maxQuoted = 200 // bytes of a foreign text in a sentence

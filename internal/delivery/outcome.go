@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
 const (
@@ -13,51 +15,40 @@ const (
 	keptHeaders = 16 << 10 // of names and values, for the log
 )
 
-// Outcome is what one attempt came to, as the delivery log keeps it.
+// Outcome is the result of one attempt, as the delivery log keeps it.
 type Outcome struct {
 	StartedAt       time.Time
 	Duration        time.Duration
 	StatusCode      int    // 0 if no answer came
 	Kind            Kind   // empty on success
 	Detail          string // on failure: what happened and what to do, safe to show
-	RequestHeaders  Headers
-	ResponseHeaders Headers
+	RequestHeaders  domain.Headers
+	ResponseHeaders domain.Headers
 	ResponseBody    []byte        // the first 8 KiB, as they came
 	RetryAfter      time.Duration // what the receiver asked for, at most MaxRetryAfter
 	Gone            bool          // the receiver answered 410: it wants nothing more
 }
 
-// OK tells whether the receiver took the event.
+// OK reports whether the receiver took the event.
 func (o *Outcome) OK() bool { return o.Kind == "" }
+
+// attempt returns the outcome as the log keeps it.
+func (o *Outcome) attempt(url string) domain.Attempt {
+	return domain.Attempt{
+		URL: url, StartedAt: domain.NormalizeTime(o.StartedAt), Duration: o.Duration, StatusCode: o.StatusCode,
+		ErrorKind: string(o.Kind), Error: storable(o.Detail), RequestHeaders: o.RequestHeaders,
+		ResponseHeaders: o.ResponseHeaders, ResponseBody: o.ResponseBody,
+	}
+}
 
 func (o *Outcome) fail(kind Kind, detail string) { o.Kind, o.Detail = kind, detail }
 
-// Header is one header line. Its texts are valid UTF-8 without NUL, whatever the receiver sent.
-type Header struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
-// Headers are the header lines of one message: the request's in the order in which they are listed in the docs, the
-// response's by name.
-type Headers []Header
-
-// Get returns the first value of that name in any case, empty if there is none.
-func (h Headers) Get(name string) string {
-	for _, line := range h {
-		if strings.EqualFold(line.Name, name) {
-			return line.Value
-		}
-	}
-	return ""
-}
-
 // flatten keeps the first 16 KiB of what a receiver sent: headers are stored with every attempt.
-func flatten(header http.Header) Headers {
+func flatten(header http.Header) domain.Headers {
 	if len(header) == 0 {
 		return nil
 	}
-	flat := make(Headers, 0, len(header))
+	flat := make(domain.Headers, 0, len(header))
 	left := keptHeaders
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		for _, value := range header[name] {
@@ -73,7 +64,7 @@ func flatten(header http.Header) Headers {
 				}
 			}
 			left -= len(value)
-			flat = append(flat, Header{Name: name, Value: value})
+			flat = append(flat, domain.Header{Name: name, Value: value})
 		}
 	}
 	return flat

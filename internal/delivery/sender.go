@@ -13,13 +13,17 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// The headers of a delivery, beside Content-Type and User-Agent.
+// The headers of a delivery, in addition to Content-Type and User-Agent.
 const (
 	HeaderEvent             = "X-Service-Event"
 	HeaderDelivery          = "X-Service-Delivery"
 	HeaderAttempt           = "X-Service-Attempt"
+	HeaderSequence          = "X-Service-Sequence"
+	HeaderTest              = "X-Service-Test" // marks an event that reports nothing that happened
 	HeaderSignature         = "X-Service-Signature"
 	HeaderSignaturePrevious = "X-Service-Signature-Previous"
 	HeaderWebhookID         = "webhook-id"
@@ -83,17 +87,19 @@ type Request struct {
 	URL            string
 	DeliveryID     string
 	Event          string
-	Attempt        int // from 1
+	Attempt        int   // from 1
+	Sequence       int64 // 0 for a test event
 	Body           []byte
 	Secret         string
 	PreviousSecret string // during the overlap of a rotation
+	Test           bool   // it is marked as a test event
 
 	// Written is called once the request is out, perhaps again if it had to go out
 	// anew; nil is fine.
 	Written func()
 }
 
-// Send makes one attempt and tells what came of it. Cancelling ctx ends it with KindAborted, unless the answer is
+// Send makes one attempt and returns its outcome. Cancelling ctx ends it with KindAborted, unless the answer is
 // complete by then.
 func (s *Sender) Send(ctx context.Context, r Request) Outcome {
 	begun := time.Now()
@@ -114,21 +120,21 @@ func (s *Sender) attempt(ctx context.Context, r *Request, out *Outcome) {
 		out.fail(KindInternal, "The request could not be made, as "+err.Error()+"; tell the operator of this service.")
 		return
 	}
-	out.RequestHeaders = append(Headers{
-		{"Host", to.url.Host},
-		{"Content-Length", strconv.Itoa(len(r.Body))},
+	out.RequestHeaders = append(domain.Headers{
+		{Name: "Host", Value: to.url.Host},
+		{Name: "Content-Length", Value: strconv.Itoa(len(r.Body))},
 	}, headers...)
 
 	timed, cancel := context.WithTimeout(ctx, s.config.Timeout)
 	defer cancel()
 	if err := s.exchange(timed, to, headers, r, out); err != nil && errors.Is(ctx.Err(), context.Canceled) {
-		out.fail(KindAborted, "The attempt was cut short as this service was stopping; it does not count.")
+		out.fail(KindAborted, "The attempt was cut short; it does not count.")
 	}
 }
 
 // exchange sends the request and reads the answer. It settles the outcome; the error only tells that the exchange was
 // not complete.
-func (s *Sender) exchange(ctx context.Context, to *target, headers Headers, r *Request, out *Outcome) error {
+func (s *Sender) exchange(ctx context.Context, to *target, headers domain.Headers, r *Request, out *Outcome) error {
 	var came progress
 	trace := &httptrace.ClientTrace{
 		GetConn:              func(string) { came.connected = false }, // again, if a kept connection was closed
@@ -179,7 +185,7 @@ func (s *Sender) route(ctx context.Context, req *http.Request) (*http.Transport,
 }
 
 // headers lists what is sent, in the order in which the log shows it.
-func (s *Sender) headers(r *Request, at time.Time) (Headers, error) {
+func (s *Sender) headers(r *Request, at time.Time) (domain.Headers, error) {
 	if !isHeaderValue(r.Event) || !isHeaderValue(r.DeliveryID) {
 		return nil, errors.New("its event or delivery id does not fit into a header")
 	}
@@ -187,22 +193,28 @@ func (s *Sender) headers(r *Request, at time.Time) (Headers, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := make(Headers, 0, 10)
+	h := make(domain.Headers, 0, 12)
 	h = append(h,
-		Header{"Content-Type", "application/json"},
-		Header{"User-Agent", s.config.UserAgent},
-		Header{HeaderEvent, r.Event},
-		Header{HeaderDelivery, r.DeliveryID},
-		Header{HeaderAttempt, strconv.Itoa(r.Attempt)},
-		Header{HeaderSignature, signed.Service},
+		domain.Header{Name: "Content-Type", Value: "application/json"},
+		domain.Header{Name: "User-Agent", Value: s.config.UserAgent},
+		domain.Header{Name: HeaderEvent, Value: r.Event},
+		domain.Header{Name: HeaderDelivery, Value: r.DeliveryID},
+		domain.Header{Name: HeaderAttempt, Value: strconv.Itoa(r.Attempt)},
+		domain.Header{Name: HeaderSignature, Value: signed.Service},
 	)
+	if r.Sequence != 0 {
+		h = append(h, domain.Header{Name: HeaderSequence, Value: strconv.FormatInt(r.Sequence, 10)})
+	}
+	if r.Test {
+		h = append(h, domain.Header{Name: HeaderTest, Value: "true"})
+	}
 	if signed.Previous != "" {
-		h = append(h, Header{HeaderSignaturePrevious, signed.Previous})
+		h = append(h, domain.Header{Name: HeaderSignaturePrevious, Value: signed.Previous})
 	}
 	return append(h,
-		Header{HeaderWebhookID, r.DeliveryID},
-		Header{HeaderWebhookTimestamp, strconv.FormatInt(at.Unix(), 10)},
-		Header{HeaderWebhookSignature, signed.Standard},
+		domain.Header{Name: HeaderWebhookID, Value: r.DeliveryID},
+		domain.Header{Name: HeaderWebhookTimestamp, Value: strconv.FormatInt(at.Unix(), 10)},
+		domain.Header{Name: HeaderWebhookSignature, Value: signed.Standard},
 	), nil
 }
 
@@ -215,7 +227,7 @@ func isHeaderValue(text string) bool {
 	return text != ""
 }
 
-func newRequest(ctx context.Context, u *url.URL, headers Headers, body []byte) *http.Request {
+func newRequest(ctx context.Context, u *url.URL, headers domain.Headers, body []byte) *http.Request {
 	header := make(http.Header, len(headers)+1)
 	values := make([]string, len(headers))
 	for i, line := range headers {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
@@ -86,19 +87,19 @@ func TestSendTellsWhatItSentAndGot(t *testing.T) {
 		t.Fatal(err)
 	}
 	host := strings.TrimPrefix(receiver.URL, "http://")
-	sent := Headers{
-		{"Host", host},
-		{"Content-Length", fmt.Sprint(len(signedBody))},
-		{"Content-Type", "application/json"},
-		{"User-Agent", "coursebridge/1.2.3"},
-		{"X-Service-Event", "employee.joined"},
-		{"X-Service-Delivery", attempt.DeliveryID},
-		{"X-Service-Attempt", "3"},
-		{"X-Service-Signature", signed.Service},
-		{"X-Service-Signature-Previous", signed.Previous},
-		{"webhook-id", attempt.DeliveryID},
-		{"webhook-timestamp", fmt.Sprint(at.Unix())},
-		{"webhook-signature", signed.Standard},
+	sent := domain.Headers{
+		{Name: "Host", Value: host},
+		{Name: "Content-Length", Value: fmt.Sprint(len(signedBody))},
+		{Name: "Content-Type", Value: "application/json"},
+		{Name: "User-Agent", Value: "coursebridge/1.2.3"},
+		{Name: "X-Service-Event", Value: "employee.joined"},
+		{Name: "X-Service-Delivery", Value: attempt.DeliveryID},
+		{Name: "X-Service-Attempt", Value: "3"},
+		{Name: "X-Service-Signature", Value: signed.Service},
+		{Name: "X-Service-Signature-Previous", Value: signed.Previous},
+		{Name: "webhook-id", Value: attempt.DeliveryID},
+		{Name: "webhook-timestamp", Value: fmt.Sprint(at.Unix())},
+		{Name: "webhook-signature", Value: signed.Standard},
 	}
 	want := arrival{"POST", "/hook?key=a%20b", host, signedBody, http.Header{}}
 	for _, line := range sent[1:] {
@@ -115,8 +116,8 @@ func TestSendTellsWhatItSentAndGot(t *testing.T) {
 		StartedAt:      at,
 		StatusCode:     202,
 		RequestHeaders: sent,
-		ResponseHeaders: Headers{
-			{"Content-Length", "6"}, {"Content-Type", "text/plain; charset=utf-8"}, {"Set-Cookie", "a=1"}, {"Set-Cookie", "b=2"},
+		ResponseHeaders: domain.Headers{
+			{Name: "Content-Length", Value: "6"}, {Name: "Content-Type", Value: "text/plain; charset=utf-8"}, {Name: "Set-Cookie", Value: "a=1"}, {Name: "Set-Cookie", Value: "b=2"},
 		},
 		ResponseBody: []byte("thanks"),
 	}

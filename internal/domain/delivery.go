@@ -1,6 +1,9 @@
 package domain
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // DeliveryState is where a delivery stands.
 type DeliveryState string
@@ -17,9 +20,8 @@ const (
 type Delivery struct {
 	CompanyID   int64
 	ID          string // UUIDv7, the same on every attempt
-	Seq         int64
 	EndpointID  int64
-	EventID     int64
+	Sequence    int64 // the id of the event: it grows with every event of the company
 	Kind        EventKind
 	ExternalID  string
 	State       DeliveryState
@@ -52,8 +54,8 @@ type Attempt struct {
 	StatusCode      int
 	ErrorKind       string
 	Error           string
-	RequestHeaders  []Header
-	ResponseHeaders []Header
+	RequestHeaders  Headers
+	ResponseHeaders Headers
 	ResponseBody    []byte
 	RequestedBy     string
 }
@@ -61,10 +63,33 @@ type Attempt struct {
 // MaxResponseLog is how much of a response body the log keeps.
 const MaxResponseLog = 8 << 10
 
-// Header is one HTTP header line.
+// Header is one HTTP header line. Its texts are valid UTF-8 without NUL, whatever
+// the receiver sent.
 type Header struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
+}
+
+// Headers are the header lines of one message: the request's in the order in which
+// the documentation lists them, the response's by name.
+type Headers []Header
+
+// Get returns the first value of that name in any case, empty if there is none.
+func (h Headers) Get(name string) string {
+	for _, line := range h {
+		if strings.EqualFold(line.Name, name) {
+			return line.Value
+		}
+	}
+	return ""
+}
+
+// TestEvent is an event that a person sends to an endpoint to try it.
+type TestEvent struct {
+	Endpoint               Endpoint
+	Secret, PreviousSecret string
+	Event                  Event
+	ID                     string // of the delivery
 }
 
 // DeliveryDetail is one delivery with all that was tried, first attempt first.

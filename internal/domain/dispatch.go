@@ -2,30 +2,35 @@ package domain
 
 import "time"
 
-// What passes between the queue of deliveries and those who send them. An
+// These types pass between the queue of deliveries and the dispatchers. An
 // endpoint's deliveries are sent by one replica at a time, which holds its lease.
 
-// LaneAsk asks for an endpoint's due deliveries, but for those at hand already.
-type LaneAsk struct {
+// RecordKey names what keeps the events of one person in order: an employee and
+// the employee's assignments are one record.
+type RecordKey struct{ CompanyID, EmployeeID int64 }
+
+// FetchRequest asks for an endpoint's due deliveries, without those at hand.
+type FetchRequest struct {
 	Key   EndpointKey
 	Limit int
-	Skip  []int64 // by Seq
+	Skip  []int64 // by sequence
 }
 
-// Lane is an endpoint with its lease and what is due there, in the order to send it.
-type Lane struct {
-	Endpoint Endpoint
-	Owner    string
-	Until    time.Time
-	Due      []DueDelivery
-	Next     *time.Time // when more will be due, if that is known
+// EndpointLease is an endpoint with its lease and its due deliveries, in the order
+// of their sequence.
+type EndpointLease struct {
+	Endpoint  Endpoint
+	Owner     string
+	Remaining time.Duration // until the lease runs out
+	Due       []DueDelivery
+	NextDue   *time.Time // when the next delivery will be due, if there is one
 }
 
 // DueDelivery is a delivery to send now.
 type DueDelivery struct {
-	Seq         int64
 	ID          string
-	EventID     int64
+	Sequence    int64
+	EmployeeID  int64
 	Kind        EventKind
 	Attempts    int
 	RoundStart  int
@@ -36,7 +41,7 @@ type DueDelivery struct {
 	Erased      bool // nothing is left to send
 }
 
-// DeliveryResult is what became of one due delivery.
+// DeliveryResult is the result of one due delivery.
 type DeliveryResult struct {
 	Endpoint EndpointKey
 	Delivery DueDelivery
@@ -46,33 +51,36 @@ type DeliveryResult struct {
 	Attempt  Attempt   // its Number is 0 when nothing was sent
 }
 
-// Recorded is what the queue made of results: others may have asked for another
-// round, or recorded the attempt, meanwhile.
+// Recorded is what the queue made of results. Somebody may have asked for another
+// round meanwhile, or another replica may have recorded the attempt.
 type Recorded struct {
 	Deliveries []RecordedDelivery
 	Disabled   []EndpointKey // endpoints that the results have disabled
 }
 
-// RecordedDelivery is where a delivery stands after its result was recorded.
+// RecordedDelivery is the state of a delivery after its result was recorded.
 type RecordedDelivery struct {
-	Seq   int64
+	ID    string
 	State DeliveryState
 	DueAt time.Time
 }
 
-// Backlog is the work there is, by endpoint.
+// Backlog is the work that waits, by endpoint.
 type Backlog struct {
-	Endpoints []Waiting
-	Depth     int64 // deliveries due now, counted up to MaxDepth
+	Endpoints []WaitingEndpoint // longest waiting first
+	Depth     int64             // deliveries due now, within the limits below
 }
 
-// MaxDepth is as far as a backlog is counted.
-const MaxDepth = 100_000
+// The depth of a backlog is counted for the endpoints that wait longest, and up to
+// a limit for each: counting must stay cheap however much waits.
+const (
+	MaxDepthEndpoints   = 50
+	MaxDepthPerEndpoint = 1000
+)
 
-// Waiting is an endpoint with pending deliveries, the first of them due at Due.
-type Waiting struct {
-	Key   EndpointKey
-	Owner string
-	Until time.Time
-	Due   time.Time
+// WaitingEndpoint is an endpoint with pending deliveries, the first of which is
+// due at Due.
+type WaitingEndpoint struct {
+	Key EndpointKey
+	Due time.Time
 }

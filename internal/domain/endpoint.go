@@ -11,7 +11,7 @@ import (
 
 // Limits of webhook endpoints.
 const (
-	MaxEndpoints   = 100
+	MaxEndpoints   = 50
 	MaxEndpointURL = 2048
 	MaxDescription = 255
 	SecretOverlap  = 24 * time.Hour
@@ -56,6 +56,7 @@ type Endpoint struct {
 	URL            string
 	Description    string
 	Events         []EventKind
+	StrictOrder    bool // one delivery at a time, in the order of the events
 	CreatedAt      time.Time
 	CreatedBy      string
 	DisabledAt     *time.Time
@@ -110,6 +111,7 @@ type EndpointInput struct {
 	URL         string
 	Description string
 	Events      []EventKind
+	StrictOrder bool
 }
 
 // Check normalises the input and reports every field that is wrong, but for

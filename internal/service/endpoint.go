@@ -40,7 +40,7 @@ type Targets interface {
 	// CheckTarget fails with a sentence for the person who entered the URL.
 	CheckTarget(ctx context.Context, url string) error
 	NewSecret() string
-	Probe(ctx context.Context, e domain.Endpoint, secret, previous string, event domain.Event, id string) domain.Attempt
+	SendTest(ctx context.Context, t domain.TestEvent) domain.Attempt
 }
 
 // Webhooks is the use cases around endpoints, deliveries and redeliveries. The
@@ -272,7 +272,9 @@ func (w *Webhooks) probe(ctx context.Context, c domain.Caller, e domain.Endpoint
 	if err != nil {
 		return domain.Attempt{}, fmt.Errorf("make a delivery id: %w", err)
 	}
-	attempt := w.targets.Probe(ctx, e, secret, previous, domain.SampleEvent(kind, c.Company.ID, now), id.String())
+	attempt := w.targets.SendTest(ctx, domain.TestEvent{
+		Endpoint: e, Secret: secret, PreviousSecret: previous, Event: domain.SampleEvent(kind, c.Company.ID, now), ID: id.String(),
+	})
 	attempt.RequestedBy = c.Actor.Label
 	if ctx.Err() != nil {
 		return attempt, ctx.Err()

@@ -38,7 +38,7 @@ func newHooks(t *testing.T, s *store.Store, guard delivery.Guard) *hooks {
 	}
 	sender := delivery.NewSender(delivery.Config{Guard: guard})
 	t.Cleanup(sender.Close)
-	w := service.NewWebhooks(s, delivery.NewProber(sender), box, service.WebhookOptions{Log: slog.New(slog.DiscardHandler)})
+	w := service.NewWebhooks(s, sender, box, service.WebhookOptions{Log: slog.New(slog.DiscardHandler)})
 	return &hooks{w, t, s, storetest.Company(t, s, t.Name())}
 }
 

@@ -2,93 +2,118 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// The queue: an endpoint's deliveries are sent by the one replica that holds the
-// endpoint's lease, so that they start in order and no delivery needs a lease of
-// its own.
+// An endpoint's deliveries are sent by the one replica that holds the endpoint's
+// lease, so that they start in order and no delivery needs a lease of its own.
 
 func (s *Store) endpointKeys(first int, keys []domain.EndpointKey) (string, []any) {
-	companies, ids := make([]int64, len(keys)), make([]int64, len(keys))
-	for i, k := range keys {
-		companies[i], ids[i] = k.CompanyID, k.ID
-	}
-	return s.keyRows(first, companies, ids)
+	return s.db.ValuesTable(first, db.Columns(keys,
+		db.IntColumn("key_company", func(k *domain.EndpointKey) int64 { return k.CompanyID }),
+		db.IntColumn("key_id", func(k *domain.EndpointKey) int64 { return k.ID }))...)
 }
 
-// keyRows is a table of keys that begin with a company.
-func (s *Store) keyRows(first int, companies, ids []int64) (string, []any) {
-	return s.db.ValuesTable(first, db.Column{Name: "key_company", Type: db.Int, Values: companies},
-		db.Column{Name: "key_id", Type: db.Int, Values: ids})
+func requestKeys(requests []domain.FetchRequest) []domain.EndpointKey {
+	keys := make([]domain.EndpointKey, len(requests))
+	for i, r := range requests {
+		keys[i] = r.Key
+	}
+	return keys
 }
 
-// ClaimEndpoints takes the leases that nobody else holds, and reads what is due
-// on those. Of the others it tells who holds them until when.
-func (s *Store) ClaimEndpoints(ctx context.Context, owner string, hold time.Duration, asks []domain.LaneAsk) ([]domain.Lane, error) {
-	keys, limits := make([]domain.EndpointKey, len(asks)), map[domain.EndpointKey]domain.LaneAsk{}
-	for i, a := range asks {
-		keys[i], limits[a.Key] = a.Key, a
+// ClaimEndpoints takes or prolongs the leases that nobody else holds, and reads
+// what is due on those. Of the others it reports who holds them. It does not wait
+// for endpoints that another transaction has locked: those have neither an owner
+// nor time remaining.
+func (s *Store) ClaimEndpoints(ctx context.Context, owner string, hold time.Duration, requests []domain.FetchRequest) ([]domain.EndpointLease, error) {
+	byKey := map[domain.EndpointKey]domain.FetchRequest{}
+	for _, r := range requests {
+		byKey[r.Key] = r
 	}
-	var lanes []*domain.Lane
+	var leases []*domain.EndpointLease
 	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {
-		lanes = lanes[:0]
-		now := s.db.Now()
+		leases = leases[:0]
+		var ends []time.Time
+		locked := map[domain.EndpointKey]bool{}
 		b := &db.Batch{}
-		rows, args := s.endpointKeys(4, keys)
-		b.Exec(`UPDATE endpoints SET lease_owner = $1, lease_until = $2 FROM `+rows+` k
-			WHERE company_id = k.key_company AND id = k.key_id AND (lease_owner = $1 OR lease_until <= $3)`,
-			append([]any{owner, now.Add(hold), now}, args...)...)
-		rows, args = s.endpointKeys(1, keys)
-		b.Query(intoLanes(&lanes), `SELECT `+endpointColumns+`, lease_owner, lease_until
-			FROM endpoints JOIN `+rows+` k ON company_id = k.key_company AND id = k.key_id`, args...)
+		rows, args := s.endpointKeys(1, requestKeys(requests))
+		b.Query(func(r db.Rows) error {
+			var key domain.EndpointKey
+			err := r.Scan(&key.CompanyID, &key.ID)
+			locked[key] = true
+			return err
+		}, `SELECT company_id, id FROM endpoints JOIN `+rows+` k ON company_id = k.key_company AND id = k.key_id`+
+			s.db.ForUpdate("endpoints")+s.db.SkipLocked(), args...)
+		b.Query(intoLeases(&leases, &ends), leaseSQL(rows), args...)
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}
+		now := tx.Now()
+		var claimed []domain.EndpointKey
 		b = &db.Batch{}
-		for _, l := range lanes {
-			if l.Owner == owner {
-				s.dueDeliveries(b, l, limits[l.Endpoint.Key()], now)
+		for i, l := range leases {
+			key := l.Endpoint.Key()
+			switch l.Remaining = ends[i].Sub(now); {
+			case locked[key] && (l.Owner == owner || l.Remaining <= 0):
+				l.Owner, l.Remaining = owner, hold
+				claimed = append(claimed, key)
+				s.dueDeliveries(b, l, byKey[key], now)
+			case l.Owner == owner:
+				l.Owner, l.Remaining = "", 0
 			}
+		}
+		if len(claimed) > 0 {
+			rows, args = s.endpointKeys(3, claimed)
+			b.Exec(`UPDATE endpoints SET lease_owner = $1, lease_until = $2 FROM `+rows+` k
+				WHERE company_id = k.key_company AND id = k.key_id`, append([]any{owner, now.Add(hold)}, args...)...)
 		}
 		tx.SendAndCommit(b)
 		return nil
 	})
-	return values(lanes), err
+	return values(leases), err
+}
+
+func leaseSQL(rows string) string {
+	return `SELECT ` + endpointColumns + `, lease_owner, lease_until
+		FROM endpoints JOIN ` + rows + ` k ON company_id = k.key_company AND id = k.key_id`
 }
 
 // DueDeliveries reads what is due on endpoints whose leases the caller holds.
-func (s *Store) DueDeliveries(ctx context.Context, asks []domain.LaneAsk) ([]domain.Lane, error) {
-	keys, found := make([]domain.EndpointKey, len(asks)), map[domain.EndpointKey]*domain.Lane{}
-	for i, a := range asks {
-		keys[i], found[a.Key] = a.Key, &domain.Lane{}
-	}
+func (s *Store) DueDeliveries(ctx context.Context, requests []domain.FetchRequest) ([]domain.EndpointLease, error) {
+	found := map[domain.EndpointKey]*domain.EndpointLease{}
+	var leases []*domain.EndpointLease
+	var ends []time.Time
 	now := s.db.Now()
 	b := &db.Batch{}
-	rows, args := s.endpointKeys(1, keys)
-	var lanes []*domain.Lane
-	b.Query(intoLanes(&lanes), `SELECT `+endpointColumns+`, lease_owner, lease_until
-		FROM endpoints JOIN `+rows+` k ON company_id = k.key_company AND id = k.key_id`, args...)
-	for _, a := range asks {
-		s.dueDeliveries(b, found[a.Key], a, now)
+	rows, args := s.endpointKeys(1, requestKeys(requests))
+	b.Query(intoLeases(&leases, &ends), leaseSQL(rows), args...)
+	for _, r := range requests {
+		found[r.Key] = &domain.EndpointLease{}
+		s.dueDeliveries(b, found[r.Key], r, now)
 	}
 	if err := s.read(ctx, b); err != nil {
 		return nil, err
 	}
-	for _, l := range lanes {
-		l.Due, l.Next = found[l.Endpoint.Key()].Due, found[l.Endpoint.Key()].Next
+	for i, l := range leases {
+		due := found[l.Endpoint.Key()]
+		l.Due, l.NextDue, l.Remaining = due.Due, due.NextDue, ends[i].Sub(now)
 	}
-	return values(lanes), nil
+	return values(leases), nil
 }
 
-func intoLanes(lanes *[]*domain.Lane) func(db.Rows) error {
+func intoLeases(leases *[]*domain.EndpointLease, ends *[]time.Time) func(db.Rows) error {
 	return func(r db.Rows) error {
-		l := &domain.Lane{}
-		*lanes = append(*lanes, l)
-		return scanEndpoint(r, &l.Endpoint, &l.Owner, &l.Until)
+		var l domain.EndpointLease
+		var until time.Time
+		err := scanEndpoint(r, &l.Endpoint, &l.Owner, &until)
+		*leases, *ends = append(*leases, &l), append(*ends, until)
+		return err
 	}
 }
 
@@ -100,46 +125,42 @@ func values[T any](in []*T) []T {
 	return out
 }
 
-// dueDeliveries queues the reading of one endpoint's due deliveries into l. The
-// inner query walks the index and stops at the limit, whatever the planner knows.
-func (s *Store) dueDeliveries(b *db.Batch, l *domain.Lane, ask domain.LaneAsk, now time.Time) {
-	skip, args := s.db.ValuesTable(5, db.Column{Name: "seq", Type: db.Int, Values: ask.Skip})
-	b.Query(func(r db.Rows) error {
-		var d domain.DueDelivery
-		var kind string
-		err := r.Scan(&d.Seq, &d.ID, &d.EventID, &kind, &d.Attempts, &d.RoundStart, &d.RequestedBy, &d.DueAt, &d.CreatedAt,
-			&d.Body, &d.Erased)
-		d.Kind = domain.EventKind(kind)
-		l.Due = append(l.Due, d)
-		return err
-	}, `SELECT d.seq, CAST(d.id AS text), d.event_id, d.kind, d.attempts, d.round_start, d.requested_by, d.due_at, d.created_at,
-			v.body, v.id IS NULL OR v.erased_at IS NOT NULL
-		FROM (SELECT * FROM deliveries WHERE company_id = $1 AND endpoint_id = $2 AND state = 'pending' AND due_at <= $3
-			AND seq NOT IN (SELECT seq FROM `+skip+` k) ORDER BY due_at, seq LIMIT $4) d
-		LEFT JOIN events v ON v.company_id = d.company_id AND v.id = d.event_id ORDER BY d.due_at, d.seq`,
-		append([]any{ask.Key.CompanyID, ask.Key.ID, now, ask.Limit}, args...)...)
-	b.Query(func(r db.Rows) error {
-		l.Next = &time.Time{}
-		return r.Scan(l.Next)
-	}, `SELECT due_at FROM deliveries WHERE company_id = $1 AND endpoint_id = $2 AND state = 'pending' AND due_at > $3
-		ORDER BY due_at LIMIT 1`, ask.Key.CompanyID, ask.Key.ID, now)
-}
+// dueWindow is how many of the longest due deliveries of an endpoint are put in
+// the order of their sequence.
+const dueWindow = 1000
 
-// RenewEndpoints prolongs the leases that owner still holds and gives the
-// endpoints as they are now.
-func (s *Store) RenewEndpoints(ctx context.Context, owner string, hold time.Duration, keys []domain.EndpointKey) ([]domain.Lane, error) {
-	var lanes []*domain.Lane
-	rows, args := s.endpointKeys(3, keys)
-	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {
-		lanes = lanes[:0]
-		b := &db.Batch{}
-		b.Query(intoLanes(&lanes), `UPDATE endpoints SET lease_until = $2 FROM `+rows+` k
-			WHERE company_id = k.key_company AND id = k.key_id AND lease_owner = $1
-			RETURNING `+endpointColumns+`, lease_owner, lease_until`, append([]any{owner, s.db.Now().Add(hold)}, args...)...)
-		tx.SendAndCommit(b)
-		return nil
-	})
-	return values(lanes), err
+// inStrictOrder holds for every delivery of an ordinary endpoint. Of an endpoint
+// in strict order it holds for those before the first that waits to be tried again.
+var inStrictOrder = fmt.Sprintf(`(NOT (SELECT e.strict_order FROM endpoints e WHERE e.company_id = $1 AND e.id = $2)
+	OR event_id < coalesce((SELECT min(w.event_id) FROM deliveries w
+		WHERE w.company_id = $1 AND w.endpoint_id = $2 AND w.state = 'pending' AND w.due_at > $3), %d))`, math.MaxInt64)
+
+// dueDeliveries queues the reading of one endpoint's due deliveries into l. The
+// innermost query walks the index and stops at its limit, whatever the planner
+// knows.
+func (s *Store) dueDeliveries(b *db.Batch, l *domain.EndpointLease, request domain.FetchRequest, now time.Time) {
+	key := request.Key
+	if request.Limit > 0 {
+		skip, args := s.db.ValuesTable(5, db.Ints("sequence", request.Skip))
+		b.Query(func(r db.Rows) error {
+			var d domain.DueDelivery
+			err := r.Scan(&d.Sequence, &d.ID, &d.EmployeeID, &d.Kind, &d.Attempts, &d.RoundStart, &d.RequestedBy, &d.DueAt,
+				&d.CreatedAt, &d.Body, &d.Erased)
+			l.Due = append(l.Due, d)
+			return err
+		}, `SELECT d.event_id, CAST(d.id AS text), coalesce(v.employee_id, 0), d.kind, d.attempts, d.round_start, d.requested_by,
+				d.due_at, d.created_at, v.body, v.id IS NULL OR v.erased_at IS NOT NULL
+			FROM (SELECT * FROM (SELECT * FROM deliveries WHERE company_id = $1 AND endpoint_id = $2 AND state = 'pending' AND due_at <= $3
+					AND event_id NOT IN (SELECT sequence FROM `+skip+` k) AND `+inStrictOrder+`
+				ORDER BY due_at, seq LIMIT `+fmt.Sprint(dueWindow)+`) w ORDER BY event_id LIMIT $4) d
+			LEFT JOIN events v ON v.company_id = d.company_id AND v.id = d.event_id ORDER BY d.event_id`,
+			append([]any{key.CompanyID, key.ID, now, request.Limit}, args...)...)
+	}
+	b.Query(func(r db.Rows) error {
+		l.NextDue = &time.Time{}
+		return r.Scan(l.NextDue)
+	}, `SELECT due_at FROM deliveries WHERE company_id = $1 AND endpoint_id = $2 AND state = 'pending' AND due_at > $3
+		ORDER BY due_at LIMIT 1`, key.CompanyID, key.ID, now)
 }
 
 // ReleaseEndpoints gives up every lease that owner holds.
@@ -162,31 +183,58 @@ func (s *Store) ReclaimEndpoints(ctx context.Context) error {
 	})
 }
 
+// LeaseOwners lists the replicas that hold a lease on an endpoint of the company,
+// or held one that ran out within the given time.
+func (s *Store) LeaseOwners(ctx context.Context, company int64, within time.Duration) ([]string, error) {
+	var out []string
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var owner string
+		err := r.Scan(&owner)
+		out = append(out, owner)
+		return err
+	}, `SELECT DISTINCT lease_owner FROM endpoints WHERE company_id = $1 AND lease_owner <> '' AND lease_until > $2`,
+		company, s.db.Now().Add(-within))
+	return out, s.read(ctx, b)
+}
+
 // waiting is every endpoint with pending deliveries, by one probe of the index each.
-const waiting = `(SELECT e.company_id, e.id, e.lease_owner, e.lease_until,
+const waiting = `(SELECT e.company_id, e.id, e.lease_until,
 		(SELECT d.due_at FROM deliveries d WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND d.state = 'pending'
 		ORDER BY d.due_at LIMIT 1) AS due
 	FROM endpoints e) w`
 
-// DeliveryBacklog tells where deliveries are due before the horizon, oldest first.
+// DeliveryBacklog lists the endpoints with deliveries that are due before the
+// horizon, longest waiting first.
 func (s *Store) DeliveryBacklog(ctx context.Context, horizon time.Duration) (domain.Backlog, error) {
 	var out domain.Backlog
 	now := s.db.Now()
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
-		var w domain.Waiting
-		err := r.Scan(&w.Key.CompanyID, &w.Key.ID, &w.Owner, &w.Until, &w.Due)
+		var w domain.WaitingEndpoint
+		err := r.Scan(&w.Key.CompanyID, &w.Key.ID, &w.Due)
 		out.Endpoints = append(out.Endpoints, w)
 		return err
-	}, `SELECT company_id, id, lease_owner, lease_until, due FROM `+waiting+` WHERE due <= $1 ORDER BY due`, now.Add(horizon))
+	}, `SELECT company_id, id, due FROM `+waiting+` WHERE due <= $1 ORDER BY due`, now.Add(horizon))
+	if err := s.read(ctx, b); err != nil {
+		return out, err
+	}
+	longest := make([]domain.EndpointKey, 0, domain.MaxDepthEndpoints)
+	for _, w := range out.Endpoints[:min(len(out.Endpoints), domain.MaxDepthEndpoints)] {
+		longest = append(longest, w.Key)
+	}
+	rows, args := s.endpointKeys(3, longest)
+	b = &db.Batch{}
 	b.Query(func(r db.Rows) error { return r.Scan(&out.Depth) },
-		`SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE state = 'pending' AND due_at <= $1 LIMIT $2) d`, now, domain.MaxDepth)
+		`SELECT CAST(coalesce(sum((SELECT count(*) FROM (SELECT 1 FROM deliveries d WHERE d.company_id = k.key_company
+			AND d.endpoint_id = k.key_id AND d.state = 'pending' AND d.due_at <= $1 LIMIT $2) c)), 0) AS bigint) FROM `+rows+` k`,
+		append([]any{now, domain.MaxDepthPerEndpoint}, args...)...)
 	return out, s.read(ctx, b)
 }
 
-// OldestUnattended is when the oldest due delivery that no live replica looks
-// after became due; ok is false when there is none. A receiver that is slow has
-// a replica that waits for it, and is no fault of ours.
+// OldestUnattended returns when the oldest due delivery became due that no live
+// replica looks after; ok is false when there is none. A receiver that is slow has
+// a replica that waits for it, and is no fault of this service.
 func (s *Store) OldestUnattended(ctx context.Context) (at time.Time, ok bool, err error) {
 	now := s.db.Now()
 	b := &db.Batch{}

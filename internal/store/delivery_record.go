@@ -3,28 +3,34 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
 	"strconv"
 	"time"
 
+	"github.com/coursebridge/coursebridge/internal/batch"
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// RecordResults writes what became of deliveries, by a fixed number of
-// statements. A result whose delivery has moved on, for another replica recorded
-// the attempt, changes nothing.
+// RecordResults writes the results of deliveries, by a fixed number of statements.
+// A result whose delivery has changed, because another replica recorded the
+// attempt, changes nothing. Several results that meet a locked delivery are not
+// recorded; the error is batch.ErrSplit.
 //
 // The order matters: the deliveries are locked before the attempts are written,
 // and erasing a person locks them too, so that either this sees that the event
 // was erased or the erasure sees the attempt.
 func (s *Store) RecordResults(ctx context.Context, results []domain.DeliveryResult) (domain.Recorded, error) {
 	var out domain.Recorded
-	columns := newResultColumns(results)
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
 		out = domain.Recorded{}
 		now := s.db.Now()
 		b := &db.Batch{}
-		s.moveDeliveries(b, columns, now, &out.Deliveries)
+		if limit := s.db.LockTimeout(batchedLockWait); len(results) > 1 && limit != "" {
+			b.Exec(limit)
+		}
+		s.moveDeliveries(b, results, now, &out.Deliveries)
 		s.logAttempts(b, results)
 		disabled := map[domain.EndpointKey]domain.DisabledReason{}
 		s.judgeEndpoints(b, results, now, disabled)
@@ -39,6 +45,9 @@ func (s *Store) RecordResults(ctx context.Context, results []domain.DeliveryResu
 		tx.SendAndCommit(b)
 		return nil
 	})
+	if len(results) > 1 && errors.Is(err, db.ErrLocked) {
+		return out, batch.ErrSplit
+	}
 	return out, err
 }
 
@@ -53,47 +62,41 @@ func disabledEntry(key domain.EndpointKey, reason domain.DisabledReason) domain.
 	}
 }
 
-// resultColumns are results column by column.
-type resultColumns struct {
-	companies, before, after, rounds, codes []int64
-	ids, states, kinds                      []string
-	dues                                    []time.Time
+// recordedAttempts is the delivery's number of attempts after the result.
+func recordedAttempts(r *domain.DeliveryResult) int {
+	if r.Attempt.Number == 0 {
+		return r.Delivery.Attempts
+	}
+	return r.Delivery.Attempts + 1
 }
 
-func newResultColumns(results []domain.DeliveryResult) *resultColumns {
-	c := &resultColumns{}
-	for i := range results {
-		r := &results[i]
-		after, kind := r.Delivery.Attempts+1, r.Attempt.ErrorKind
-		if r.Attempt.Number == 0 {
-			after, kind = r.Delivery.Attempts, domain.ErrorErased
-		}
-		c.companies, c.ids = append(c.companies, r.Endpoint.CompanyID), append(c.ids, r.Delivery.ID)
-		c.before, c.after = append(c.before, int64(r.Delivery.Attempts)), append(c.after, int64(after))
-		c.rounds, c.codes = append(c.rounds, int64(r.Delivery.RoundStart)), append(c.codes, int64(r.Attempt.StatusCode))
-		c.states, c.kinds = append(c.states, string(r.State)), append(c.kinds, kind)
-		c.dues = append(c.dues, r.DueAt)
+// recordedKind is the delivery's error kind after the result.
+func recordedKind(r *domain.DeliveryResult) string {
+	if r.Attempt.Number == 0 {
+		return domain.ErrorErased
 	}
-	return c
+	return r.Attempt.ErrorKind
 }
 
 // moveDeliveries queues the new states. Two things may have happened meanwhile:
 // someone asked for another round, which then follows this attempt; or the
 // delivery was put aside (held, its endpoint removed, its person erased), and
 // then a failure leaves it there.
-func (s *Store) moveDeliveries(b *db.Batch, c *resultColumns, now time.Time, out *[]domain.RecordedDelivery) {
-	rows, args := s.db.ValuesTable(2,
-		db.Column{Name: "key_company", Type: db.Int, Values: c.companies}, db.Column{Name: "key_id", Type: db.UUID, Values: c.ids},
-		db.Column{Name: "before", Type: db.Int, Values: c.before}, db.Column{Name: "after", Type: db.Int, Values: c.after},
-		db.Column{Name: "round", Type: db.Int, Values: c.rounds}, db.Column{Name: "code", Type: db.Int, Values: c.codes},
-		db.Column{Name: "new_state", Type: db.Text, Values: c.states}, db.Column{Name: "new_kind", Type: db.Text, Values: c.kinds},
-		db.Column{Name: "new_due", Type: db.Time, Values: c.dues})
+func (s *Store) moveDeliveries(b *db.Batch, results []domain.DeliveryResult, now time.Time, out *[]domain.RecordedDelivery) {
+	rows, args := s.db.ValuesTable(2, db.Columns(results,
+		db.IntColumn("key_company", func(r *domain.DeliveryResult) int64 { return r.Endpoint.CompanyID }),
+		db.UUIDColumn("key_id", func(r *domain.DeliveryResult) string { return r.Delivery.ID }),
+		db.IntColumn("before", func(r *domain.DeliveryResult) int { return r.Delivery.Attempts }),
+		db.IntColumn("after", recordedAttempts),
+		db.IntColumn("round", func(r *domain.DeliveryResult) int { return r.Delivery.RoundStart }),
+		db.IntColumn("code", func(r *domain.DeliveryResult) int { return r.Attempt.StatusCode }),
+		db.TextColumn("new_state", func(r *domain.DeliveryResult) domain.DeliveryState { return r.State }),
+		db.TextColumn("new_kind", recordedKind),
+		db.TimeColumn("new_due", func(r *domain.DeliveryResult) time.Time { return r.DueAt }))...)
 	const again, aside = `state = 'pending' AND round_start <> r.round`, `state <> 'pending' AND r.new_state = 'pending'`
 	b.Query(func(r db.Rows) error {
 		var d domain.RecordedDelivery
-		var state string
-		err := r.Scan(&d.Seq, &state, &d.DueAt)
-		d.State = domain.DeliveryState(state)
+		err := r.Scan(&d.ID, &d.State, &d.DueAt)
 		*out = append(*out, d)
 		return err
 	}, `UPDATE deliveries SET attempts = r.after, status_code = r.code,
@@ -103,40 +106,36 @@ func (s *Store) moveDeliveries(b *db.Batch, c *resultColumns, now time.Time, out
 			due_at = CASE WHEN state = 'pending' AND round_start = r.round AND r.new_state = 'pending' THEN r.new_due ELSE due_at END,
 			finished_at = CASE WHEN `+again+` OR r.new_state = 'pending' THEN finished_at ELSE $1 END
 		FROM `+rows+` r WHERE company_id = r.key_company AND id = r.key_id AND attempts = r.before
-		RETURNING seq, state, due_at`, append([]any{now}, args...)...)
+		RETURNING CAST(id AS text), state, due_at`, append([]any{now}, args...)...)
 }
 
 // logAttempts queues the log. Of an event that was erased while it was on its
 // way nothing is kept that the receiver may have echoed.
 func (s *Store) logAttempts(b *db.Batch, results []domain.DeliveryResult) {
-	var companies, events, numbers, durations, codes []int64
-	var ids, urls, kinds, errs, sent, got, askers []string
-	var starts []time.Time
-	var bodies [][]byte
-	for i := range results {
-		a := &results[i].Attempt
-		if a.Number == 0 {
-			continue
+	var sent []domain.DeliveryResult
+	for _, r := range results {
+		if r.Attempt.Number > 0 {
+			sent = append(sent, r)
 		}
-		companies, events = append(companies, results[i].Endpoint.CompanyID), append(events, results[i].Delivery.EventID)
-		ids, numbers = append(ids, results[i].Delivery.ID), append(numbers, int64(a.Number))
-		urls, starts = append(urls, a.URL), append(starts, a.StartedAt)
-		durations, codes = append(durations, a.Duration.Microseconds()), append(codes, int64(a.StatusCode))
-		kinds, errs = append(kinds, a.ErrorKind), append(errs, a.Error)
-		sent, got = append(sent, encodeHeaders(a.RequestHeaders)), append(got, encodeHeaders(a.ResponseHeaders))
-		bodies, askers = append(bodies, append([]byte{}, a.ResponseBody...)), append(askers, a.RequestedBy)
 	}
-	if len(ids) == 0 {
+	if len(sent) == 0 {
 		return
 	}
-	rows, args := s.db.ValuesTable(2,
-		db.Column{Name: "key_company", Type: db.Int, Values: companies}, db.Column{Name: "event", Type: db.Int, Values: events},
-		db.Column{Name: "key_id", Type: db.UUID, Values: ids}, db.Column{Name: "number", Type: db.Int, Values: numbers},
-		db.Column{Name: "url", Type: db.Text, Values: urls}, db.Column{Name: "started", Type: db.Time, Values: starts},
-		db.Column{Name: "duration", Type: db.Int, Values: durations}, db.Column{Name: "code", Type: db.Int, Values: codes},
-		db.Column{Name: "error_kind", Type: db.Text, Values: kinds}, db.Column{Name: "error", Type: db.Text, Values: errs},
-		db.Column{Name: "sent", Type: db.Text, Values: sent}, db.Column{Name: "got", Type: db.Text, Values: got},
-		db.Column{Name: "body", Type: db.Bytes, Values: bodies}, db.Column{Name: "asker", Type: db.Text, Values: askers})
+	rows, args := s.db.ValuesTable(2, db.Columns(sent,
+		db.IntColumn("key_company", func(r *domain.DeliveryResult) int64 { return r.Endpoint.CompanyID }),
+		db.IntColumn("event", func(r *domain.DeliveryResult) int64 { return r.Delivery.Sequence }),
+		db.UUIDColumn("key_id", func(r *domain.DeliveryResult) string { return r.Delivery.ID }),
+		db.IntColumn("number", func(r *domain.DeliveryResult) int { return r.Attempt.Number }),
+		db.TextColumn("url", func(r *domain.DeliveryResult) string { return r.Attempt.URL }),
+		db.TimeColumn("started", func(r *domain.DeliveryResult) time.Time { return r.Attempt.StartedAt }),
+		db.IntColumn("duration", func(r *domain.DeliveryResult) int64 { return r.Attempt.Duration.Microseconds() }),
+		db.IntColumn("code", func(r *domain.DeliveryResult) int { return r.Attempt.StatusCode }),
+		db.TextColumn("error_kind", func(r *domain.DeliveryResult) string { return r.Attempt.ErrorKind }),
+		db.TextColumn("error", func(r *domain.DeliveryResult) string { return r.Attempt.Error }),
+		db.TextColumn("sent", func(r *domain.DeliveryResult) string { return encodeHeaders(r.Attempt.RequestHeaders) }),
+		db.TextColumn("got", func(r *domain.DeliveryResult) string { return encodeHeaders(r.Attempt.ResponseHeaders) }),
+		db.BytesColumn("body", func(r *domain.DeliveryResult) []byte { return append([]byte{}, r.Attempt.ResponseBody...) }),
+		db.TextColumn("asker", func(r *domain.DeliveryResult) string { return r.Attempt.RequestedBy }))...)
 	b.Exec(`INSERT INTO delivery_attempts (company_id, delivery_id, number, url, started_at, duration_us, status_code,
 			error_kind, error, request_headers, response_headers, response_body, requested_by)
 		SELECT r.key_company, r.key_id, r.number, r.url, r.started, r.duration, r.code, r.error_kind,
@@ -147,36 +146,41 @@ func (s *Store) logAttempts(b *db.Batch, results []domain.DeliveryResult) {
 		WHERE 1 = 1 ON CONFLICT (company_id, delivery_id, number) DO NOTHING`, append([]any{[]byte{}}, args...)...)
 }
 
-// judgeEndpoints queues what the results say about endpoints: one success clears
-// the record; a 410, or nothing but failures for too long, disables.
-func (s *Store) judgeEndpoints(b *db.Batch, results []domain.DeliveryResult, now time.Time, disabled map[domain.EndpointKey]domain.DisabledReason) {
-	type verdict struct{ ok, gone bool }
-	verdicts := map[domain.EndpointKey]*verdict{}
+// verdict is what results say about an endpoint: one success clears its record; a
+// 410, or nothing but failures for too long, disables it.
+type verdict struct {
+	key      domain.EndpointKey
+	ok, gone bool
+}
+
+func verdicts(results []domain.DeliveryResult) []verdict {
+	var out []verdict
 	for i := range results {
 		r := &results[i]
 		if r.Attempt.Number == 0 {
 			continue
 		}
-		v := verdicts[r.Endpoint]
-		if v == nil {
-			v = &verdict{}
-			verdicts[r.Endpoint] = v
+		at := slices.IndexFunc(out, func(v verdict) bool { return v.key == r.Endpoint })
+		if at < 0 {
+			at, out = len(out), append(out, verdict{key: r.Endpoint})
 		}
-		v.ok = v.ok || r.State == domain.DeliveryDelivered
-		v.gone = v.gone || r.Gone
+		out[at].ok = out[at].ok || r.State == domain.DeliveryDelivered
+		out[at].gone = out[at].gone || r.Gone
 	}
-	if len(verdicts) == 0 {
+	return out
+}
+
+// judgeEndpoints queues what the results mean for their endpoints.
+func (s *Store) judgeEndpoints(b *db.Batch, results []domain.DeliveryResult, now time.Time, disabled map[domain.EndpointKey]domain.DisabledReason) {
+	judged := verdicts(results)
+	if len(judged) == 0 {
 		return
 	}
-	var companies, ids []int64
-	var oks, gones []bool
-	for key, v := range verdicts {
-		companies, ids = append(companies, key.CompanyID), append(ids, key.ID)
-		oks, gones = append(oks, v.ok && !v.gone), append(gones, v.gone)
-	}
-	rows, args := s.db.ValuesTable(3,
-		db.Column{Name: "key_company", Type: db.Int, Values: companies}, db.Column{Name: "key_id", Type: db.Int, Values: ids},
-		db.Column{Name: "ok", Type: db.Bool, Values: oks}, db.Column{Name: "gone", Type: db.Bool, Values: gones})
+	rows, args := s.db.ValuesTable(3, db.Columns(judged,
+		db.IntColumn("key_company", func(v *verdict) int64 { return v.key.CompanyID }),
+		db.IntColumn("key_id", func(v *verdict) int64 { return v.key.ID }),
+		db.BoolColumn("ok", func(v *verdict) bool { return v.ok && !v.gone }),
+		db.BoolColumn("gone", func(v *verdict) bool { return v.gone }))...)
 	b.Query(func(r db.Rows) error {
 		var key domain.EndpointKey
 		var reason string
@@ -197,7 +201,7 @@ func (s *Store) judgeEndpoints(b *db.Batch, results []domain.DeliveryResult, now
 }
 
 // ParkDeliveries puts up to limit pending deliveries of an endpoint aside that
-// takes none: held if it is disabled, failed if it was removed. It gives how many.
+// takes none: held if it is disabled, failed if it was removed. It returns how many.
 func (s *Store) ParkDeliveries(ctx context.Context, key domain.EndpointKey, limit int) (int, error) {
 	parked := 0
 	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {

@@ -11,14 +11,14 @@ import (
 )
 
 var endpointColumns = `company_id, id, url, description, events, secret, previous_secret, previous_until,
-	created_at, ` + actorLabel("created_by") + `, disabled_at, disabled_reason, failing_since, removed_at`
+	created_at, ` + actorLabel("created_by") + `, disabled_at, disabled_reason, failing_since, removed_at, strict_order`
 
 func scanEndpoint(r db.Rows, e *domain.Endpoint, more ...any) error {
 	var kinds, reason string
 	var secret, previous []byte
 	err := r.Scan(append([]any{
 		&e.CompanyID, &e.ID, &e.URL, &e.Description, &kinds, &secret, &previous, &e.PreviousUntil,
-		&e.CreatedAt, &e.CreatedBy, &e.DisabledAt, &reason, &e.FailingSince, &e.RemovedAt,
+		&e.CreatedAt, &e.CreatedBy, &e.DisabledAt, &reason, &e.FailingSince, &e.RemovedAt, &e.StrictOrder,
 	}, more...)...)
 	if err != nil {
 		return err
@@ -46,9 +46,9 @@ func (s *Store) AddEndpoint(ctx context.Context, c domain.Caller, in domain.Endp
 		b = &db.Batch{}
 		b.Query(func(r db.Rows) error { return scanEndpoint(r, &e) },
 			`INSERT INTO endpoints (company_id, url, description, events, secret, created_at, created_by, disabled_reason,
-				lease_owner, lease_until)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, '', '', $6) RETURNING `+endpointColumns,
-			c.Company.ID, in.URL, in.Description, encodeList(in.Events), []byte(secret), tx.Now(), c.Actor.Ref())
+				strict_order, lease_owner, lease_until)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, '', $8, '', $6) RETURNING `+endpointColumns,
+			c.Company.ID, in.URL, in.Description, encodeList(in.Events), []byte(secret), tx.Now(), c.Actor.Ref(), in.StrictOrder)
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}
@@ -155,9 +155,9 @@ func (s *Store) lockAsked(ctx context.Context, tx db.Tx, company, id int64) ([]d
 // UpdateEndpoint changes where and what is sent. Codes: not_found.
 func (s *Store) UpdateEndpoint(ctx context.Context, c domain.Caller, id int64, in domain.EndpointInput) (domain.Endpoint, error) {
 	return s.changeEndpoint(ctx, c, id, endpointWrite{
-		set: `url = $3, description = $4, events = $5, past_events = $6`,
+		set: `url = $3, description = $4, events = $5, past_events = $6, strict_order = $7`,
 		args: func(_ time.Time, asked []domain.EventKind) []any {
-			return []any{in.URL, in.Description, encodeList(in.Events), encodeList(asked)}
+			return []any{in.URL, in.Description, encodeList(in.Events), encodeList(asked), in.StrictOrder}
 		},
 		action: "webhook.updated", detail: "Sends to " + in.URL,
 	})

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -55,73 +56,62 @@ func (o *outbox) events(b *db.Batch, now time.Time, events ...domain.Event) {
 	if len(events) == 0 {
 		return
 	}
-	var companies, ids, employees, assignments []int64
-	var kinds, externals []string
-	var bodies [][]byte
-	var deliveries deliveryRows
+	var deliveries []newDelivery
 	woken := map[domain.EndpointKey]bool{}
 	for i := range events {
 		e := &events[i]
 		e.ID = o.eventIDs[i]
-		companies, ids = append(companies, e.CompanyID), append(ids, e.ID)
-		kinds, externals = append(kinds, string(e.Kind)), append(externals, e.ExternalID)
-		employees, assignments = append(employees, e.EmployeeID), append(assignments, e.AssignmentID)
-		bodies = append(bodies, e.Body)
 		for _, s := range o.endpoints {
-			if s.key.CompanyID != e.CompanyID || !wants(s.kinds, e.Kind) {
+			if s.key.CompanyID != e.CompanyID || !slices.Contains(s.kinds, e.Kind) {
 				continue
 			}
-			deliveries.add(s, e)
+			deliveries = append(deliveries, newDelivery{uuid.Must(uuid.NewV7()).String(), s, e})
 			if s.enabled && !woken[s.key] {
 				woken[s.key] = true
 				o.due = append(o.due, s.key)
 			}
 		}
 	}
-	rows, args := o.store.db.ValuesTable(2,
-		db.Column{Name: "company_id", Type: db.Int, Values: companies}, db.Column{Name: "id", Type: db.Int, Values: ids},
-		db.Column{Name: "kind", Type: db.Text, Values: kinds}, db.Column{Name: "employee_id", Type: db.Int, Values: employees},
-		db.Column{Name: "assignment_id", Type: db.Int, Values: assignments},
-		db.Column{Name: "external_id", Type: db.Text, Values: externals}, db.Column{Name: "body", Type: db.Bytes, Values: bodies})
+	rows, args := o.store.db.ValuesTable(2, db.Columns(events,
+		db.IntColumn("company_id", func(e *domain.Event) int64 { return e.CompanyID }),
+		db.IntColumn("id", func(e *domain.Event) int64 { return e.ID }),
+		db.TextColumn("kind", func(e *domain.Event) domain.EventKind { return e.Kind }),
+		db.IntColumn("employee_id", func(e *domain.Event) int64 { return e.EmployeeID }),
+		db.IntColumn("assignment_id", func(e *domain.Event) int64 { return e.AssignmentID }),
+		db.TextColumn("external_id", func(e *domain.Event) string { return e.ExternalID }),
+		db.BytesColumn("body", func(e *domain.Event) []byte { return e.Body }))...)
 	b.Exec(`INSERT INTO events (company_id, id, kind, occurred_at, employee_id, assignment_id, external_id, body)
 		SELECT company_id, id, kind, $1, employee_id, assignment_id, external_id, body FROM `+rows+` r`,
 		append([]any{now}, args...)...)
-	deliveries.insert(b, o.store.db, now)
+	o.deliveries(b, now, deliveries)
 }
 
-func wants(kinds []domain.EventKind, kind domain.EventKind) bool {
-	for _, k := range kinds {
-		if k == kind {
-			return true
-		}
+// newDelivery is an event on its way to a subscriber.
+type newDelivery struct {
+	id    string
+	to    subscriber
+	event *domain.Event
+}
+
+// state is held for an endpoint that is disabled.
+func (d *newDelivery) state() domain.DeliveryState {
+	if d.to.enabled {
+		return domain.DeliveryPending
 	}
-	return false
+	return domain.DeliveryHeld
 }
 
-// deliveryRows collects new deliveries column by column.
-type deliveryRows struct {
-	companies, endpoints, events []int64
-	ids, kinds, states           []string
-}
-
-func (d *deliveryRows) add(s subscriber, e *domain.Event) {
-	state := domain.DeliveryPending
-	if !s.enabled {
-		state = domain.DeliveryHeld
-	}
-	d.companies, d.endpoints, d.events = append(d.companies, e.CompanyID), append(d.endpoints, s.key.ID), append(d.events, e.ID)
-	d.ids = append(d.ids, uuid.Must(uuid.NewV7()).String())
-	d.kinds, d.states = append(d.kinds, string(e.Kind)), append(d.states, string(state))
-}
-
-func (d *deliveryRows) insert(b *db.Batch, dialect db.Dialect, now time.Time) {
-	if len(d.ids) == 0 {
+func (o *outbox) deliveries(b *db.Batch, now time.Time, list []newDelivery) {
+	if len(list) == 0 {
 		return
 	}
-	rows, args := dialect.ValuesTable(2,
-		db.Column{Name: "company_id", Type: db.Int, Values: d.companies}, db.Column{Name: "id", Type: db.UUID, Values: d.ids},
-		db.Column{Name: "endpoint_id", Type: db.Int, Values: d.endpoints}, db.Column{Name: "event_id", Type: db.Int, Values: d.events},
-		db.Column{Name: "kind", Type: db.Text, Values: d.kinds}, db.Column{Name: "state", Type: db.Text, Values: d.states})
+	rows, args := o.store.db.ValuesTable(2, db.Columns(list,
+		db.IntColumn("company_id", func(d *newDelivery) int64 { return d.event.CompanyID }),
+		db.UUIDColumn("id", func(d *newDelivery) string { return d.id }),
+		db.IntColumn("endpoint_id", func(d *newDelivery) int64 { return d.to.key.ID }),
+		db.IntColumn("event_id", func(d *newDelivery) int64 { return d.event.ID }),
+		db.TextColumn("kind", func(d *newDelivery) domain.EventKind { return d.event.Kind }),
+		db.TextColumn("state", (*newDelivery).state))...)
 	b.Exec(`INSERT INTO deliveries (company_id, id, endpoint_id, event_id, kind, state, attempts, round_start, due_at,
 			created_at, status_code, error_kind, requested_by)
 		SELECT company_id, id, endpoint_id, event_id, kind, state, 0, 0, $1, $1, 0, '', '' FROM `+rows+` r ORDER BY event_id, endpoint_id`,

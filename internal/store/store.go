@@ -69,9 +69,11 @@ func OpenWith(ctx context.Context, address string, options db.Options) (*Store, 
 // New wraps an open engine.
 func New(engine db.Engine) *Store {
 	s := &Store{db: engine, wake: func([]domain.EndpointKey) {}}
-	if engine.Name() != "sqlite" { // its reads make no round trip: sharing one statement costs more than it saves
-		s.employees = batch.New(s.readEmployees, batch.Options{})
+	if engine.Name() == "sqlite" { // its reads make no round trip, and it has one writer
+		s.provisions = batch.New(s.provision, batch.Options{MaxParallel: 1, SlowAfter: batch.NeverSlow})
+		return s
 	}
+	s.employees = batch.New(s.readEmployees, batch.Options{})
 	s.provisions = batch.New(s.provision, batch.Options{})
 	return s
 }

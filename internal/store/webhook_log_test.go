@@ -48,7 +48,7 @@ func TestLogIsReadNewestFirst(t *testing.T) {
 		start := s.Now()
 		for i, d := range due {
 			exec(t, s, `UPDATE deliveries SET created_at = $1 WHERE company_id = $2 AND event_id = $3`,
-				start.Add(time.Duration(i)*time.Second), h.c.Company.ID, d.EventID)
+				start.Add(time.Duration(i)*time.Second), h.c.Company.ID, d.Sequence)
 		}
 		// What it asked for before is in the log still.
 		for _, kind := range []domain.EventKind{domain.EventAssignmentFailed, domain.EventAssignmentOverdue} {
@@ -222,7 +222,7 @@ func TestRetention(t *testing.T) {
 		h.record(h.result(due[0], domain.DeliveryDelivered), h.result(due[1], domain.DeliveryFailed))
 		old := s.Now().Add(-40 * 24 * time.Hour)
 		for _, d := range due[:3] { // the third is pending still, the fourth is young
-			exec(t, s, `UPDATE events SET occurred_at = $1 WHERE company_id = $2 AND id = $3`, old, h.c.Company.ID, d.EventID)
+			exec(t, s, `UPDATE events SET occurred_at = $1 WHERE company_id = $2 AND id = $3`, old, h.c.Company.ID, d.Sequence)
 		}
 		exec(t, s, `UPDATE endpoints SET removed_at = $1 WHERE id = $2`, old, gone.ID)
 		before := s.Now().Add(-30 * 24 * time.Hour)

@@ -40,18 +40,18 @@ func (h hook) hire(prefix string, n int) {
 	}
 }
 
-func (h hook) ask(limit int, skip ...int64) []domain.LaneAsk {
-	return []domain.LaneAsk{{Key: h.e.Key(), Limit: limit, Skip: skip}}
+func (h hook) ask(limit int, skip ...int64) []domain.FetchRequest {
+	return []domain.FetchRequest{{Key: h.e.Key(), Limit: limit, Skip: skip}}
 }
 
 // claim takes the lease and what is due.
-func (h hook) claim(owner string, limit int, skip ...int64) domain.Lane {
+func (h hook) claim(owner string, limit int, skip ...int64) domain.EndpointLease {
 	h.t.Helper()
-	lanes, err := h.s.ClaimEndpoints(h.t.Context(), owner, time.Minute, h.ask(limit, skip...))
-	if err != nil || len(lanes) != 1 {
-		h.t.Fatalf("claim: %d lanes, %v", len(lanes), err)
+	leases, err := h.s.ClaimEndpoints(h.t.Context(), owner, time.Minute, h.ask(limit, skip...))
+	if err != nil || len(leases) != 1 {
+		h.t.Fatalf("claim: %d leases, %v", len(leases), err)
 	}
-	return lanes[0]
+	return leases[0]
 }
 
 // result is the outcome of an attempt at d that leads to state.
@@ -122,22 +122,22 @@ func TestClaimGivesDueDeliveriesInOrder(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		h := newHook(t, s)
 		h.hire("e", 5)
-		lane := h.claim("me", 3)
-		if lane.Owner != "me" || !lane.Until.After(s.Now()) {
-			t.Errorf("lease of %q until %s", lane.Owner, lane.Until)
+		lease := h.claim("me", 3)
+		if lease.Owner != "me" || lease.Remaining != time.Minute {
+			t.Errorf("%q holds the lease for %s", lease.Owner, lease.Remaining)
 		}
-		if diff := cmp.Diff([]string{"e0", "e1", "e2"}, externals(h, lane.Due)); diff != "" {
+		if diff := cmp.Diff([]string{"e0", "e1", "e2"}, externals(h, lease.Due)); diff != "" {
 			t.Errorf("due (- want):\n%s", diff)
 		}
-		d := lane.Due[0]
+		d := lease.Due[0]
 		if d.Kind != domain.EventEmployeeJoined || len(d.Body) == 0 || d.Attempts != 0 || d.Erased || d.CreatedAt.IsZero() {
 			t.Errorf("due %+v", d)
 		}
-		lanes, err := s.DueDeliveries(t.Context(), h.ask(10, d.Seq, lane.Due[2].Seq))
-		if err != nil || len(lanes) != 1 {
-			t.Fatalf("%d lanes, %v", len(lanes), err)
+		leases, err := s.DueDeliveries(t.Context(), h.ask(10, d.Sequence, lease.Due[2].Sequence))
+		if err != nil || len(leases) != 1 {
+			t.Fatalf("%d leases, %v", len(leases), err)
 		}
-		if diff := cmp.Diff([]string{"e1", "e3", "e4"}, externals(h, lanes[0].Due)); diff != "" {
+		if diff := cmp.Diff([]string{"e1", "e3", "e4"}, externals(h, leases[0].Due)); diff != "" {
 			t.Errorf("with two skipped (- want):\n%s", diff)
 		}
 	})
@@ -148,18 +148,19 @@ func TestLeaseOfAnEndpoint(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		h := newHook(t, s)
 		h.hire("e", 1)
-		mine := h.claim("a", 10)
+		h.claim("a", 10)
 		theirs := h.claim("b", 10)
-		if theirs.Owner != "a" || !theirs.Until.Equal(mine.Until) || len(theirs.Due) != 0 {
-			t.Errorf("b sees the owner %q until %s and %d deliveries", theirs.Owner, theirs.Until, len(theirs.Due))
+		if theirs.Owner != "a" || theirs.Remaining <= 0 || theirs.Remaining > time.Minute || len(theirs.Due) != 0 {
+			t.Errorf("b sees the owner %q for %s and %d deliveries", theirs.Owner, theirs.Remaining, len(theirs.Due))
 		}
-		kept, err := s.RenewEndpoints(t.Context(), "b", time.Hour, []domain.EndpointKey{h.e.Key()})
-		if err != nil || len(kept) != 0 {
-			t.Errorf("b renews what it does not hold: %v, %v", kept, err)
+		exec(t, s, `UPDATE endpoints SET lease_until = $1`, s.Now().Add(time.Second))
+		h.claim("a", 0) // prolongs
+		if again := h.claim("b", 10); again.Owner != "a" || again.Remaining <= time.Second {
+			t.Errorf("after a prolonged its lease, b sees the owner %q for %s", again.Owner, again.Remaining)
 		}
-		kept, err = s.RenewEndpoints(t.Context(), "a", time.Hour, []domain.EndpointKey{h.e.Key()})
-		if err != nil || len(kept) != 1 || !kept[0].Until.After(mine.Until) || kept[0].Endpoint.URL != h.e.URL {
-			t.Errorf("a renews: %+v, %v", kept, err)
+		owners, err := s.LeaseOwners(t.Context(), h.c.Company.ID, 0)
+		if err != nil || !cmp.Equal(owners, []string{"a"}) {
+			t.Errorf("the owners of leases are %v, %v", owners, err)
 		}
 		if err := s.ReleaseEndpoints(t.Context(), "a"); err != nil {
 			t.Fatal(err)
@@ -207,9 +208,9 @@ func TestResultsAreRecorded(t *testing.T) {
 		if d = h.delivery(due[2].ID); d.State != domain.DeliveryFailed || d.FinishedAt == nil {
 			t.Errorf("failed: %+v", d.Delivery)
 		}
-		lane := h.claim("me", 10)
-		if len(lane.Due) != 0 || lane.Next == nil || !lane.Next.Equal(retry.DueAt) {
-			t.Errorf("now %d are due, and next at %v", len(lane.Due), lane.Next)
+		lease := h.claim("me", 10)
+		if len(lease.Due) != 0 || lease.NextDue == nil || !lease.NextDue.Equal(retry.DueAt) {
+			t.Errorf("now %d are due, and next at %v", len(lease.Due), lease.NextDue)
 		}
 		if again := h.record(sent); len(again.Deliveries) != 0 || len(h.delivery(due[0].ID).Tries) != 1 {
 			t.Errorf("recorded twice: %+v", again)
@@ -360,18 +361,18 @@ func TestBacklog(t *testing.T) {
 		if at, ok, err := s.OldestUnattended(t.Context()); !ok || err != nil || at.Before(before) {
 			t.Errorf("oldest unattended %s, %v, %v", at, ok, err)
 		}
-		lane := h.claim("me", 10)
+		lease := h.claim("me", 10)
 		if _, ok, err := s.OldestUnattended(t.Context()); ok || err != nil {
 			t.Errorf("unattended beside a live lease: %v", err)
 		}
-		for _, d := range lane.Due {
+		for _, d := range lease.Due {
 			h.record(h.result(d, domain.DeliveryPending))
 		}
 		if backlog, err = s.DeliveryBacklog(t.Context(), time.Minute); err != nil || backlog.Depth != 0 || len(backlog.Endpoints) != 0 {
 			t.Errorf("before the retries are due: %+v, %v", backlog, err)
 		}
 		backlog, err = s.DeliveryBacklog(t.Context(), 2*time.Hour)
-		if err != nil || len(backlog.Endpoints) != 1 || backlog.Endpoints[0].Owner != "me" {
+		if err != nil || len(backlog.Endpoints) != 1 {
 			t.Errorf("with the retries in sight: %+v, %v", backlog, err)
 		}
 	})

@@ -24,12 +24,12 @@ func (bare) Open(_ string, sealed []byte) ([]byte, error) { return sealed, nil }
 // watched is a queue that tells what is recorded.
 type watched struct {
 	*store.Store
-	recorded chan domain.DeliveryResult
-	replica  bool // it is not alone, whatever the engine
+	recorded  chan domain.DeliveryResult
+	isReplica bool // it is not alone, whatever the engine
 }
 
 func (w *watched) ReclaimEndpoints(ctx context.Context) error {
-	if w.replica {
+	if w.isReplica {
 		return nil
 	}
 	return w.Store.ReclaimEndpoints(ctx)
@@ -45,8 +45,8 @@ func (w *watched) RecordResults(ctx context.Context, results []domain.DeliveryRe
 	return out, err
 }
 
-// rig is a company with a dispatcher that sends its events.
-type rig struct {
+// fixture is a company with a dispatcher that sends its events.
+type fixture struct {
 	t      testing.TB
 	s      *store.Store
 	c      domain.Caller
@@ -55,12 +55,12 @@ type rig struct {
 	d      *Dispatcher
 }
 
-// newRig sets a dispatcher up but does not start it. It never polls, so that
+// newFixture sets a dispatcher up but does not start it. It never polls, so that
 // every test whose subject is not the poll shows that wake-ups do.
-func newRig(t testing.TB, s *store.Store, change ...func(*DispatcherConfig)) *rig {
+func newFixture(t testing.TB, s *store.Store, change ...func(*DispatcherConfig)) *fixture {
 	t.Helper()
 	queue := &watched{Store: s, recorded: make(chan domain.DeliveryResult, 100_000)}
-	r := &rig{t: t, s: s, c: storetest.Company(t, s, t.Name()), queue: queue}
+	r := &fixture{t: t, s: s, c: storetest.Company(t, s, t.Name()), queue: queue}
 	r.config = DispatcherConfig{
 		Queue: queue, Bus: s.Engine(), Secrets: bare{}, Sender: newSender(t, Config{Guard: local}),
 		Schedule: Schedule{time.Millisecond, 2 * time.Millisecond}, Poll: time.Hour, Log: slog.New(slog.DiscardHandler),
@@ -73,7 +73,7 @@ func newRig(t testing.TB, s *store.Store, change ...func(*DispatcherConfig)) *ri
 	return r
 }
 
-func (r *rig) start() *rig {
+func (r *fixture) start() *fixture {
 	r.t.Helper()
 	if err := r.d.Start(r.t.Context()); err != nil {
 		r.t.Fatalf("start: %v", err)
@@ -83,7 +83,7 @@ func (r *rig) start() *rig {
 }
 
 // stop cuts short what is under way.
-func (r *rig) stop() {
+func (r *fixture) stop() {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := r.d.Stop(ctx); err != nil {
@@ -91,21 +91,21 @@ func (r *rig) stop() {
 	}
 }
 
-// twin is a second dispatcher beside the first one, for the same company.
-func (r *rig) twin() *rig {
+// replica is a second dispatcher beside the first one, for the same company.
+func (r *fixture) replica() *fixture {
 	config := r.config
-	config.Queue = &watched{Store: r.s, recorded: r.queue.recorded, replica: true}
-	return &rig{t: r.t, s: r.s, c: r.c, config: config, queue: r.queue, d: NewDispatcher(config)}
+	config.Queue = &watched{Store: r.s, recorded: r.queue.recorded, isReplica: true}
+	return &fixture{t: r.t, s: r.s, c: r.c, config: config, queue: r.queue, d: NewDispatcher(config)}
 }
 
-// heir is the dispatcher of the process that follows one that died.
-func (r *rig) heir() *rig {
+// restarted is the dispatcher of the process that follows one that died.
+func (r *fixture) restarted() *fixture {
 	config := r.config
-	return &rig{t: r.t, s: r.s, c: r.c, config: config, queue: r.queue, d: NewDispatcher(config)}
+	return &fixture{t: r.t, s: r.s, c: r.c, config: config, queue: r.queue, d: NewDispatcher(config)}
 }
 
 // hook subscribes a URL of the company to new employees.
-func (r *rig) hook(url string) domain.Endpoint {
+func (r *fixture) hook(url string) domain.Endpoint {
 	r.t.Helper()
 	return hookOf(r.t, r.s, r.c, url)
 }
@@ -121,7 +121,7 @@ func hookOf(t testing.TB, s *store.Store, c domain.Caller, url string) domain.En
 }
 
 // hire makes n events, one transaction each.
-func (r *rig) hire(prefix string, n int) { hireAt(r.t, r.s, r.c, prefix, n) }
+func (r *fixture) hire(prefix string, n int) { hireAt(r.t, r.s, r.c, prefix, n) }
 
 func hireAt(t testing.TB, s *store.Store, c domain.Caller, prefix string, n int) {
 	t.Helper()
@@ -135,7 +135,7 @@ func hireAt(t testing.TB, s *store.Store, c domain.Caller, prefix string, n int)
 }
 
 // recorded waits for n results.
-func (r *rig) recorded(n int) []domain.DeliveryResult {
+func (r *fixture) recorded(n int) []domain.DeliveryResult {
 	r.t.Helper()
 	out := make([]domain.DeliveryResult, n)
 	for i := range out {
@@ -144,7 +144,7 @@ func (r *rig) recorded(n int) []domain.DeliveryResult {
 	return out
 }
 
-func (r *rig) delivery(id string) domain.DeliveryDetail {
+func (r *fixture) delivery(id string) domain.DeliveryDetail {
 	r.t.Helper()
 	d, err := r.s.Delivery(r.t.Context(), r.c.Company.ID, id)
 	if err != nil {

@@ -1,0 +1,143 @@
+package delivery
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+const (
+	// firstWindow is how many attempts may be under way to an endpoint that has not
+	// answered yet.
+	firstWindow = 4
+	// slowAnswer is how long an answer may take before the window shrinks.
+	slowAnswer = 3 * time.Second
+	// keepQueued bounds how long ago a delivery that is about to be sent was read.
+	keepQueued = 3 * time.Second
+	// maxUnrecorded is how many results of an endpoint may wait for the database
+	// before nothing more is started.
+	maxUnrecorded = 256
+
+	minFetch = 32
+	maxFetch = 256
+)
+
+// backlog is what a queue knows of its endpoint's deliveries. An event of a record
+// does not start while another one of the same record is under way; in strict
+// order only one event is.
+type backlog struct {
+	items      []domain.DueDelivery // in the order of their sequence
+	fetchedAt  time.Time
+	unfinished map[int64]struct{} // by sequence: queued, under way, or not recorded yet
+	records    map[int64]int      // employees with attempts under way
+	inFlight   int
+	unrecorded int
+	window     int
+	strict     bool
+	needsFetch bool
+	nextDue    time.Time // zero if unknown
+}
+
+func newBacklog(window int) backlog {
+	return backlog{unfinished: map[int64]struct{}{}, records: map[int64]int{}, window: window}
+}
+
+func (b *backlog) isBusy() bool { return len(b.items) > 0 || b.inFlight > 0 || b.unrecorded > 0 }
+
+// canFetch reports whether something may be due that would be sent soon.
+func (b *backlog) canFetch() bool { return b.needsFetch && len(b.items) <= b.window }
+
+func (b *backlog) fetchSize() int { return min(max(8*b.window, minFetch), maxFetch) }
+
+func (b *backlog) known() []int64 { return slices.Collect(maps.Keys(b.unfinished)) }
+
+func (b *backlog) isStale(now time.Time) bool {
+	return len(b.items) > 0 && now.Sub(b.fetchedAt) > keepQueued
+}
+
+// add queues deliveries that were read at the time, at most limit.
+func (b *backlog) add(due []domain.DueDelivery, limit int, at time.Time) {
+	if limit > 0 {
+		b.needsFetch = len(due) == limit
+	}
+	if len(b.items) == 0 {
+		b.fetchedAt = at
+	}
+	for _, item := range due {
+		if _, known := b.unfinished[item.Sequence]; !known {
+			b.unfinished[item.Sequence] = struct{}{}
+			b.items = append(b.items, item)
+		}
+	}
+	slices.SortFunc(b.items, func(x, y domain.DueDelivery) int { return cmp.Compare(x.Sequence, y.Sequence) })
+}
+
+// clear drops what was not started.
+func (b *backlog) clear() {
+	for i := range b.items {
+		delete(b.unfinished, b.items[i].Sequence)
+	}
+	b.items = nil
+}
+
+// retryFetch waits until the time before the next fetch.
+func (b *backlog) retryFetch(at time.Time) {
+	b.needsFetch = false
+	b.dueAt(at)
+}
+
+func (b *backlog) dueAt(at time.Time) {
+	if b.nextDue.IsZero() || at.Before(b.nextDue) {
+		b.nextDue = at
+	}
+}
+
+// nextReady returns the index of the next delivery that may start, -1 if none may.
+func (b *backlog) nextReady() int {
+	switch {
+	case b.inFlight >= b.window || b.unrecorded >= maxUnrecorded:
+		return -1
+	case b.strict && b.inFlight+b.unrecorded > 0:
+		return -1
+	}
+	return slices.IndexFunc(b.items, func(d domain.DueDelivery) bool { return b.records[d.EmployeeID] == 0 })
+}
+
+// start takes a delivery out of the queue.
+func (b *backlog) start(i int) domain.DueDelivery {
+	item := b.items[i]
+	b.items = slices.Delete(b.items, i, i+1)
+	b.inFlight++
+	if item.EmployeeID != 0 {
+		b.records[item.EmployeeID]++
+	}
+	return item
+}
+
+// sent notes that an attempt ended; its result is still to be recorded.
+func (b *backlog) sent(item *domain.DueDelivery) {
+	b.inFlight--
+	b.unrecorded++
+	if b.records[item.EmployeeID]--; b.records[item.EmployeeID] <= 0 {
+		delete(b.records, item.EmployeeID)
+	}
+}
+
+// recorded notes that a delivery's result is in the database.
+func (b *backlog) recorded(item *domain.DueDelivery) {
+	b.unrecorded--
+	delete(b.unfinished, item.Sequence)
+}
+
+// adapt widens the window with every prompt answer, whatever it says, and narrows
+// it when the receiver hangs.
+func (b *backlog) adapt(took time.Duration, least, most int) {
+	if took < slowAnswer {
+		b.window = min(b.window+1, most)
+		return
+	}
+	b.window = max(b.window/2, least)
+}

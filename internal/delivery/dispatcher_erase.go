@@ -1,0 +1,183 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// sendBound is how long after it was read a delivery can still be on its way: it
+// starts within keepQueued, waits for its turn and then has the time of an attempt.
+const sendBound = keepQueued + stuck + DefaultTimeout
+
+// StopSending cancels the attempts that carry something of the erased people, on
+// every replica, and returns when none is under way. It is called after the
+// erasure was committed, so that nothing of them can be read any more. A replica
+// that does not answer is given the time that its attempts can last at most.
+func (d *Dispatcher) StopSending(ctx context.Context, records []domain.RecordKey) error {
+	for _, record := range records {
+		if err := d.attempts.cancel(ctx, record); err != nil {
+			return err
+		}
+		if err := d.stopOthers(ctx, record); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Dispatcher) stopOthers(ctx context.Context, record domain.RecordKey) error {
+	owners, err := d.config.Queue.LeaseOwners(ctx, record.CompanyID, sendBound)
+	if err != nil {
+		return err
+	}
+	owners = slices.DeleteFunc(owners, func(o string) bool { return o == d.owner })
+	if len(owners) == 0 {
+		return nil
+	}
+	token := uuid.NewString()
+	all := d.acks.expect(token, owners)
+	defer d.acks.forget(token)
+	message := fmt.Sprintf("%s%s %d %d", eraseMark, token, record.CompanyID, record.EmployeeID)
+	if err := d.config.Bus.Publish(ctx, Topic, []string{message}); err != nil {
+		d.logError("ask other replicas to stop sending", err) // then their attempts are waited for
+	}
+	late := time.NewTimer(sendBound)
+	defer late.Stop()
+	select {
+	case <-all:
+	case <-late.C:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
+// answerErasure cancels the attempts that another replica asks to cancel.
+func (d *Dispatcher) answerErasure(text string) {
+	var token string
+	var record domain.RecordKey
+	if _, err := fmt.Sscan(text, &token, &record.CompanyID, &record.EmployeeID); err != nil {
+		return
+	}
+	d.life.background.Go(func() {
+		if d.attempts.cancel(d.life.work, record) != nil {
+			return
+		}
+		if err := d.config.Bus.Publish(d.life.work, Topic, []string{strings.Join([]string{ackMark + token, d.owner}, " ")}); err != nil {
+			d.logError("answer another replica", err)
+		}
+	})
+}
+
+// attemptRegistry knows the attempts under way by the record they are about.
+type attemptRegistry struct {
+	mu      sync.Mutex
+	running map[domain.RecordKey][]*runningAttempt
+	erased  map[domain.RecordKey]time.Time
+}
+
+type runningAttempt struct {
+	cancel context.CancelFunc
+	ended  chan struct{}
+}
+
+func newAttemptRegistry() *attemptRegistry {
+	return &attemptRegistry{running: map[domain.RecordKey][]*runningAttempt{}, erased: map[domain.RecordKey]time.Time{}}
+}
+
+// begin registers an attempt; ok is false if the person was erased. The event of a
+// removal names nobody and is always sent.
+func (r *attemptRegistry) begin(ctx context.Context, record domain.RecordKey, kind domain.EventKind) (_ context.Context, end func(), ok bool) {
+	if record.EmployeeID == 0 || kind == domain.EventEmployeeRemoved {
+		return ctx, func() {}, true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, erased := r.erased[record]; erased {
+		return nil, nil, false
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	a := &runningAttempt{cancel, make(chan struct{})}
+	r.running[record] = append(r.running[record], a)
+	return ctx, func() {
+		cancel()
+		close(a.ended)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		list := slices.DeleteFunc(r.running[record], func(x *runningAttempt) bool { return x == a })
+		if r.running[record] = list; len(list) == 0 {
+			delete(r.running, record)
+		}
+	}, true
+}
+
+// cancel ends the attempts of a record, waits for them, and refuses new ones for as
+// long as deliveries that were read before can be at hand.
+func (r *attemptRegistry) cancel(ctx context.Context, record domain.RecordKey) error {
+	r.mu.Lock()
+	for old, at := range r.erased {
+		if time.Since(at) > 2*sendBound {
+			delete(r.erased, old)
+		}
+	}
+	r.erased[record] = time.Now()
+	running := slices.Clone(r.running[record])
+	r.mu.Unlock()
+	for _, a := range running {
+		a.cancel()
+		select {
+		case <-a.ended:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// ackRegistry collects the answers of other replicas by token.
+type ackRegistry struct {
+	mu      sync.Mutex
+	waiting map[string]*expectedAcks
+}
+
+type expectedAcks struct {
+	owners []string
+	all    chan struct{}
+}
+
+func newAckRegistry() *ackRegistry { return &ackRegistry{waiting: map[string]*expectedAcks{}} }
+
+// expect returns a channel that is closed once all owners have answered.
+func (r *ackRegistry) expect(token string, owners []string) <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := &expectedAcks{slices.Clone(owners), make(chan struct{})}
+	r.waiting[token] = e
+	return e.all
+}
+
+func (r *ackRegistry) receive(token, owner string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.waiting[token]
+	if e == nil || len(e.owners) == 0 {
+		return
+	}
+	if e.owners = slices.DeleteFunc(e.owners, func(o string) bool { return o == owner }); len(e.owners) == 0 {
+		close(e.all)
+	}
+}
+
+func (r *ackRegistry) forget(token string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.waiting, token)
+}

@@ -1,0 +1,99 @@
+package delivery
+
+import (
+	"context"
+	"strings"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// Bus carries messages between replicas.
+type Bus interface {
+	Publish(ctx context.Context, topic string, keys []string) error
+	Listen(ctx context.Context, topic string, fn func(keys []string)) error
+}
+
+// Topic is what replicas report endpoints with work on.
+const Topic = "coursebridge_deliveries"
+
+// A message is an endpoint's key, or begins with one of these marks. Messages with
+// other marks are ignored: they come from a later version.
+const (
+	releasedMark = "!" // a replica released its leases; its name follows
+	eraseMark    = "?" // a person was erased; a token and the record follow
+	ackMark      = "=" // a replica has stopped sending; the token and its name follow
+)
+
+// notifyOwner reports a change that was committed here to the replica that holds
+// the endpoint's lease.
+func (q *endpointQueue) notifyOwner() {
+	if !q.lease.mustNotify {
+		return
+	}
+	q.lease.mustNotify = false
+	q.d.life.queues.Go(func() {
+		if _, err := q.d.batchers.notices.Do(q.d.life.work, q.key.String()); err != nil {
+			q.d.logError("notify another replica", err) // its poll will find the work
+		}
+	})
+}
+
+// listen acts on the messages of other replicas. It signals missed when some may
+// have been lost.
+func (d *Dispatcher) listen(missed chan<- struct{}) {
+	err := d.config.Bus.Listen(d.life.work, Topic, func(messages []string) {
+		if messages == nil {
+			select {
+			case missed <- struct{}{}:
+			default:
+			}
+		}
+		for _, m := range messages {
+			d.receive(m)
+		}
+	})
+	if err != nil {
+		d.logError("listen to other replicas", err)
+	}
+}
+
+func (d *Dispatcher) receive(message string) {
+	switch {
+	case strings.HasPrefix(message, releasedMark):
+		d.wakeForeign(strings.TrimPrefix(message, releasedMark))
+	case strings.HasPrefix(message, eraseMark):
+		d.answerErasure(strings.TrimPrefix(message, eraseMark))
+	case strings.HasPrefix(message, ackMark):
+		token, owner, _ := strings.Cut(strings.TrimPrefix(message, ackMark), " ")
+		d.acks.receive(token, owner)
+	default:
+		if key, err := domain.ParseEndpointKey(message); err == nil {
+			d.wake(wokenByPeer, key)
+		}
+	}
+}
+
+// wakeForeign wakes the queues that wait for another replica's lease to end, and
+// looks for the endpoints that were released unknown to this replica.
+func (d *Dispatcher) wakeForeign(owner string) {
+	if owner == d.owner || d.life.isStopping() {
+		return
+	}
+	d.mu.Lock()
+	keys := make([]domain.EndpointKey, 0, len(d.queues))
+	for key := range d.queues {
+		keys = append(keys, key)
+	}
+	d.mu.Unlock()
+	d.wake(leaseReleased, keys...)
+	d.life.background.Go(d.searchBacklog)
+}
+
+// Notify wakes the dispatchers of other processes, for one that has none itself.
+func Notify(ctx context.Context, bus Bus, keys []domain.EndpointKey) error {
+	messages := make([]string, len(keys))
+	for i, key := range keys {
+		messages[i] = key.String()
+	}
+	return bus.Publish(ctx, Topic, messages)
+}

@@ -1,0 +1,6 @@
+-- +goose Up
+-- An endpoint in strict order is sent one delivery at a time.
+ALTER TABLE endpoints ADD COLUMN strict_order boolean NOT NULL DEFAULT false;
+
+-- +goose Down
+ALTER TABLE endpoints DROP COLUMN strict_order;
