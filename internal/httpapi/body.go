@@ -22,8 +22,8 @@ var errTooLarge = domain.Errorf(domain.CodeTooLarge, "The body is larger than 1 
 
 var errCompressed = domain.Errorf(domain.CodeInvalid, "The body is compressed, which is not supported. Send it as plain JSON, without Content-Encoding.")
 
-// compressed says whether a body that could not be read is one that was packed.
-func compressed(info *Info, data []byte) bool {
+// isCompressed reports whether a body that is not JSON was compressed.
+func isCompressed(info *Info, data []byte) bool {
 	if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
 		return true // gzip
 	}
@@ -31,8 +31,9 @@ func compressed(info *Info, data []byte) bool {
 	return coding != "" && !strings.EqualFold(coding, "identity") && !utf8.Valid(data)
 }
 
-// readAll reads a body of at most MaxBody bytes. A body that announces more is
-// refused unread, which spares a client that waits for "100 Continue" the sending.
+// readAll reads a body of at most MaxBody bytes. A body with a larger
+// Content-Length is refused unread, so that a client that waits for "100 Continue"
+// need not send it.
 func readAll(info *Info, body io.Reader) ([]byte, error) {
 	size := info.Size
 	if size > MaxBody {
@@ -53,8 +54,8 @@ func readAll(info *Info, body io.Reader) ([]byte, error) {
 	return bytes.TrimPrefix(buf.Bytes(), []byte("\ufeff")), nil
 }
 
-// scan refuses absurd nesting before a parser follows it down.
-func scan(data []byte) error {
+// checkDepth refuses deep nesting before a parser recurses into it.
+func checkDepth(data []byte) error {
 	depth := 0
 	for i := 0; i < len(data); i++ {
 		switch data[i] {
@@ -75,9 +76,10 @@ func scan(data []byte) error {
 	return nil
 }
 
-// malformed says where a body stops being JSON. The parser that reads bodies
-// tells no position, so a second one is asked, on this path only.
-func malformed(data []byte, cause error) error {
+// syntaxError returns an error with the position at which a body stops being
+// JSON. The parser that reads bodies does not report it, so encoding/json is used
+// for this case.
+func syntaxError(data []byte, cause error) error {
 	if !utf8.Valid(data) {
 		return domain.Errorf(domain.CodeInvalid, "The body must be JSON in UTF-8; it has bytes that are not UTF-8.").WithCause(cause)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// List names the list that a cursor belongs to, so that one is not taken for a
-// position in another.
+// List names the list that a cursor belongs to, so that a cursor of one list is
+// not accepted for another.
 type List byte
 
 // The lists that can be walked by cursor.
@@ -20,14 +20,14 @@ const (
 	Changes     List = 'c' // assignments by update time
 )
 
-// cursorVersion is the first byte of every cursor; another form gets another one.
+// cursorVersion is the first byte of every cursor. It changes with the format.
 const cursorVersion = 1
 
 var errCursor = errors.New("is not a cursor of this list; take the URL from the Link header as it is")
 
-// FormatCursor writes a cursor as opaque text. The checksum is no secret: it
-// tells a cut or altered cursor from a whole one, and what a cursor shows its
-// holder could read page by page anyway.
+// FormatCursor returns a cursor as opaque text. The checksum detects truncated and
+// altered cursors; it is no secret, because a cursor holds only positions that its
+// holder has seen.
 func FormatCursor(list List, c domain.Cursor) string {
 	buf := make([]byte, 0, 48)
 	buf = append(buf, cursorVersion, byte(list))
@@ -38,7 +38,7 @@ func FormatCursor(list List, c domain.Cursor) string {
 	return base64.RawURLEncoding.EncodeToString(buf)
 }
 
-// ParseCursor reads a cursor of the list.
+// ParseCursor returns the cursor that FormatCursor has written for the list.
 func ParseCursor(list List, s string) (domain.Cursor, error) {
 	buf, err := base64.RawURLEncoding.Strict().DecodeString(s)
 	if err != nil || len(buf) < 6 || len(buf) > 64 || buf[0] != cursorVersion || buf[1] != byte(list) {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Document serves an unchanging text to everyone. Caches ask each time and are
-// told with a 304 that they have it.
+// Document returns a handler that serves a constant text without a token. Caches
+// revalidate it with its ETag and get a 304.
 func Document(contentType string, text []byte) http.Handler {
 	sum := sha256.Sum256(text)
 	etag := `"` + hex.EncodeToString(sum[:8]) + `"`
@@ -22,7 +22,7 @@ func Document(contentType string, text []byte) http.Handler {
 		h := w.Header()
 		h.Set("ETag", etag)
 		h.Set("Cache-Control", "no-cache")
-		if matches(r.Header.Get("If-None-Match"), etag) {
+		if etagMatches(r.Header.Get("If-None-Match"), etag) {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
@@ -35,7 +35,7 @@ func Document(contentType string, text []byte) http.Handler {
 	})
 }
 
-func matches(header, etag string) bool {
+func etagMatches(header, etag string) bool {
 	tags := strings.Split(header, ",")
 	return slices.ContainsFunc(tags, func(tag string) bool {
 		tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")

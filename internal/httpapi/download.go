@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// Begin starts a file and gives what it is written to, until the context ends.
+// Begin starts a file and returns the writer of its contents, which fails once the
+// context ends.
 type Begin func(ctx context.Context, name, contentType string) io.Writer
 
-// Download answers with the file that write writes. An error before the file has
-// begun is returned, for the usual answer; one after it breaks the connection, so
-// that nobody takes a part for the whole.
+// Download answers with the file that write writes. It returns an error from
+// before the file has begun, so that the caller can answer with it. A later error
+// breaks the connection, so that no client takes a part for the whole file.
 func Download(ctx context.Context, w http.ResponseWriter, write func(Begin) error) error {
 	// The limit for reading a request must not end the answer, and net/http would
 	// end the request's context with it. A writer without deadlines has none to lift.
@@ -38,8 +39,8 @@ func Download(ctx context.Context, w http.ResponseWriter, write func(Begin) erro
 	return nil
 }
 
-// fileWriter sends its first bytes at once, and gives up when the context ends: a
-// client that takes nothing would else block it for as long as it likes.
+// fileWriter sends the first bytes at once and fails when the context ends.
+// Otherwise a client that reads nothing would block it without limit.
 type fileWriter struct {
 	ctx     context.Context
 	w       io.Writer
@@ -53,7 +54,7 @@ func newFileWriter(ctx context.Context, w http.ResponseWriter) *fileWriter {
 	f := &fileWriter{ctx: ctx, w: w, control: http.NewResponseController(w), stopped: make(chan struct{})}
 	f.stop = context.AfterFunc(ctx, func() {
 		defer close(f.stopped)
-		// Whoever wrote the file ends its context too, before the last bytes are out.
+		// The context is also cancelled after the last write, before the bytes are out.
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			_ = f.control.SetWriteDeadline(time.Unix(1, 0))
 		}
@@ -73,8 +74,8 @@ func (f *fileWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// end is for when nothing will be written any more: after it, the connection may
-// already serve another request.
+// end must be called after the last write: after it, the connection may serve
+// another request.
 func (f *fileWriter) end() {
 	if !f.stop() {
 		<-f.stopped

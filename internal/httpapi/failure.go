@@ -12,8 +12,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// Failure is an error as the outside sees it. RetryAfter is in seconds, 0 when
-// trying again later is no remedy.
+// Failure is an error as clients see it. RetryAfter is in seconds, 0 if a retry
+// does not help.
 type Failure struct {
 	Status     int
 	Code       domain.Code
@@ -25,8 +25,7 @@ type Failure struct {
 // challenge is the value of WWW-Authenticate on every 401.
 const challenge = "Bearer"
 
-// jsonType is the content type of every body that is no file. Callers must not
-// change it.
+// jsonType is the Content-Type of every JSON body. Callers must not change it.
 var jsonType = []string{"application/json; charset=utf-8"}
 
 var statuses = map[domain.Code]int{
@@ -55,37 +54,37 @@ var statuses = map[domain.Code]int{
 	domain.CodeInternal:           http.StatusInternalServerError,
 }
 
-// retries are the waits asked for when the error itself names none.
-var retries = map[domain.Code]int{
+// retrySeconds is the Retry-After of errors that do not carry one of their own.
+var retrySeconds = map[domain.Code]int{
 	domain.CodeRateLimited:    1,
 	domain.CodeTooManyReports: 5,
 	domain.CodeUnavailable:    2,
 }
 
-// waiting is an error that knows how long it lasts.
-type waiting struct {
+// retryError is an error with a Retry-After of its own.
+type retryError struct {
 	error
 	wait time.Duration
 }
 
-func (w waiting) Unwrap() error { return w.error }
+func (w retryError) Unwrap() error { return w.error }
 
-// RetryAfter attaches the wait after which the request would succeed.
-func RetryAfter(err error, wait time.Duration) error { return waiting{err, wait} }
+// RetryAfter adds to an error the time after which the request would succeed.
+func RetryAfter(err error, wait time.Duration) error { return retryError{err, wait} }
 
-// Describe turns an error into what the outside may see, and leaves in info what
-// the log should.
+// Describe returns the part of an error that clients may see, and notes the rest
+// in info for the log.
 func Describe(info *Info, err error) Failure {
-	shown := public(err)
+	shown := publicError(err)
 	status, known := statuses[shown.Code]
 	if !known {
 		shown, status = &domain.Error{Code: domain.CodeInternal}, http.StatusInternalServerError
 	}
 	f := Failure{
 		Status: status, Code: shown.Code, Message: strings.ToValidUTF8(shown.Message, "\uFFFD"), Fields: shown.Fields,
-		RetryAfter: retries[shown.Code],
+		RetryAfter: retrySeconds[shown.Code],
 	}
-	var w waiting
+	var w retryError
 	if errors.As(err, &w) {
 		f.RetryAfter = max(1, int((w.wait+time.Second-1)/time.Second))
 	}
@@ -100,8 +99,8 @@ func Describe(info *Info, err error) Failure {
 	return f
 }
 
-// public finds the part of an error that is safe to show.
-func public(err error) *domain.Error {
+// publicError returns the part of an error that is safe to show.
+func publicError(err error) *domain.Error {
 	var shown *domain.Error
 	if errors.As(err, &shown) && shown.Code != domain.CodeInternal {
 		return shown
@@ -110,9 +109,9 @@ func public(err error) *domain.Error {
 	switch {
 	case errors.As(err, &tooLarge):
 		return errTooLarge
-	// The client has left or a time limit ran out; neither says that anything is broken.
+	// The client has left or the time has run out; nothing is broken.
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return domain.Errorf(domain.CodeUnavailable, "The service is temporarily unavailable. Try again in %d seconds.", retries[domain.CodeUnavailable])
+		return domain.Errorf(domain.CodeUnavailable, "The service is temporarily unavailable. Try again in %d seconds.", retrySeconds[domain.CodeUnavailable])
 	}
 	return &domain.Error{Code: domain.CodeInternal}
 }
@@ -144,11 +143,11 @@ func (f Failure) body() v1.Error {
 	return body
 }
 
-// ErrNoPath is the answer to a path that nothing stands behind.
-var ErrNoPath = domain.Errorf(domain.CodeNotFound, "There is no such path.")
+// errNoPath is the error of a path that does not exist.
+var errNoPath = domain.Errorf(domain.CodeNotFound, "There is no such path.")
 
 // NotFound answers that there is no such path.
-func NotFound(w http.ResponseWriter, r *http.Request) { WriteError(w, r, ErrNoPath) }
+func NotFound(w http.ResponseWriter, r *http.Request) { WriteError(w, r, errNoPath) }
 
 // NotAllowed answers that the path has other methods.
 func NotAllowed(w http.ResponseWriter, r *http.Request, allowed ...string) {
@@ -157,9 +156,9 @@ func NotAllowed(w http.ResponseWriter, r *http.Request, allowed ...string) {
 	WriteError(w, r, domain.Errorf(domain.CodeMethodNotAllowed, "%s is not supported here. Use one of: %s.", r.Method, list))
 }
 
-// DescribeItem turns the error of one item of many into what the outside may see.
-// The answer as a whole is a success, so what is unexpected about an item must
-// reach the log from here.
+// DescribeItem returns the part of a bulk item's error that clients may see. The
+// answer as a whole is a success, so an unexpected error of an item is noted in
+// info here.
 func DescribeItem(info *Info, err error) (domain.Code, string) {
 	var request Info
 	request.RequestID = info.RequestID

@@ -143,7 +143,7 @@ func TestWriteErrorHeaders(t *testing.T) {
 		}
 	}
 	rec := httptest.NewRecorder()
-	WriteError(rec, httptest.NewRequest(http.MethodHead, "/", nil), ErrNoPath)
+	WriteError(rec, httptest.NewRequest(http.MethodHead, "/", nil), errNoPath)
 	if rec.Body.Len() > 0 {
 		t.Errorf("a HEAD got the body %s", rec.Body)
 	}

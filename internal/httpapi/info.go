@@ -10,10 +10,9 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// Info is what the layers of one request tell one another: the server fills in
-// who asks, the adapters what was asked for and what came of it, and the access
-// log and the metrics read it once the answer is out. It belongs to the
-// goroutine that serves the request.
+// Info is shared by the layers of one request: the server sets who calls, the
+// adapters set the route and the outcome, and the access log and the metrics read
+// it after the answer. It belongs to the goroutine that serves the request.
 type Info struct {
 	RequestID      string
 	Address        netip.Addr  // the client, behind any trusted proxy
@@ -25,16 +24,16 @@ type Info struct {
 	Route     string // the pattern, never the path: paths carry identifiers
 	CompanyID int64
 	TokenID   int64
-	Code      domain.Code // of the error that was answered
+	Code      domain.Code // of the error in the answer
 	Err       error       // behind a 5xx answer; for the log only
 
 	remote string
 }
 
-// SetCaller notes on whose behalf the request is made.
+// SetCaller sets on whose behalf the request is made.
 func (i *Info) SetCaller(companyID, tokenID int64) { i.CompanyID, i.TokenID = companyID, tokenID }
 
-// Remote is the client's address as text, empty when it is not known.
+// Remote returns the client's address as text, empty if it is not known.
 func (i *Info) Remote() string {
 	if i.remote == "" && i.Address.IsValid() {
 		i.remote = i.Address.String()
@@ -42,8 +41,8 @@ func (i *Info) Remote() string {
 	return i.remote
 }
 
-// Context carries an Info. It is a type of its own, so that the server can keep
-// it in the same allocation as the rest of a request's state.
+// Context is a context with an Info. The server embeds it in its own state of a
+// request, so that both take one allocation.
 type Context struct {
 	context.Context
 	Info Info
@@ -51,7 +50,7 @@ type Context struct {
 
 type infoKey struct{}
 
-// Value answers for the Info and leaves every other key to the parent.
+// Value returns the Info for its key and asks the parent for every other key.
 func (c *Context) Value(key any) any {
 	if key == (infoKey{}) {
 		return &c.Info
@@ -59,8 +58,8 @@ func (c *Context) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// InfoFrom gives the request's Info. Outside a request it gives one that nobody
-// reads, so that callers need no check.
+// InfoFrom returns the Info of the request. Outside a request it returns a new one,
+// so that callers need no check.
 func InfoFrom(ctx context.Context) *Info {
 	if info, ok := ctx.Value(infoKey{}).(*Info); ok {
 		return info
@@ -68,29 +67,29 @@ func InfoFrom(ctx context.Context) *Info {
 	return &Info{}
 }
 
-// Begin fills in what is known when a request arrives, and puts its id into the
-// answer.
+// Begin initialises the Info of a request that has arrived, and sets the
+// X-Request-Id of the answer.
 func (c *Context) Begin(parent context.Context, w http.ResponseWriter, r *http.Request) {
 	c.Context = parent
 	id := r.Header.Get("X-Request-Id")
-	if !saneID(id) {
+	if !isValidRequestID(id) {
 		id = NewRequestID()
 	}
 	answer := w.Header()
 	answer["X-Request-Id"] = []string{id}
 	c.Info = Info{
-		RequestID: id, Address: peer(r.RemoteAddr), Size: r.ContentLength, ResponseHeader: answer, RawQuery: r.URL.RawQuery,
+		RequestID: id, Address: remoteAddress(r.RemoteAddr), Size: r.ContentLength, ResponseHeader: answer, RawQuery: r.URL.RawQuery,
 		RequestHeader: r.Header,
 	}
 }
 
-// NewRequestID gives an id for a request that came without a sane one.
+// NewRequestID returns an id for a request that has no valid one of its own.
 func NewRequestID() string {
 	return strconv.FormatUint(rand.Uint64()|1<<63, 36) //nolint:gosec // unique, not secret
 }
 
-// WithInfo makes sure that the request carries an Info, also where no server
-// has prepared it.
+// WithInfo returns the request with an Info. It keeps the one that the server has
+// made.
 func WithInfo(w http.ResponseWriter, r *http.Request) *http.Request {
 	if _, ok := r.Context().Value(infoKey{}).(*Info); ok {
 		return r
@@ -100,8 +99,8 @@ func WithInfo(w http.ResponseWriter, r *http.Request) *http.Request {
 	return r.WithContext(&c)
 }
 
-// saneID says whether a caller's request id may be echoed and logged.
-func saneID(id string) bool {
+// isValidRequestID reports whether a client's request id may be echoed and logged.
+func isValidRequestID(id string) bool {
 	if id == "" || len(id) > 128 {
 		return false
 	}
@@ -113,7 +112,7 @@ func saneID(id string) bool {
 	return true
 }
 
-func peer(remote string) netip.Addr {
+func remoteAddress(remote string) netip.Addr {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {
 		return netip.Addr{}

@@ -27,7 +27,7 @@ func TestRequestID(t *testing.T) {
 		rec, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)
 		r.Header["X-Request-Id"] = []string{c.sent}
 		info := InfoFrom(WithInfo(rec, r).Context())
-		if (info.RequestID == c.sent) != c.kept || !saneID(info.RequestID) {
+		if (info.RequestID == c.sent) != c.kept || !isValidRequestID(info.RequestID) {
 			t.Errorf("sent %q, got %q", c.sent, info.RequestID)
 		}
 		if rec.Header().Get("X-Request-Id") != info.RequestID {

@@ -13,12 +13,12 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// Object is a JSON object whose fields are read one by one. What is wrong with
-// them is collected, so that a caller hears of all of it at once. A name that
-// stands twice counts the last time; names that nobody asks for are ignored.
+// Object is a JSON object whose fields are read one by one. It collects the errors
+// of all fields, so that a client learns of them at once. If a name occurs twice,
+// the last one counts; fields that are not read are ignored.
 type Object struct {
 	fields []field
-	bad    []domain.FieldError
+	errors []domain.FieldError
 }
 
 type field struct {
@@ -49,7 +49,7 @@ func ReadOptionalObject(info *Info, body io.Reader) (*Object, error) {
 
 func parse(info *Info, data []byte) (*Object, error) {
 	o, err := ParseObject(data)
-	if err != nil && compressed(info, data) {
+	if err != nil && isCompressed(info, data) {
 		return nil, errCompressed
 	}
 	return o, err
@@ -60,19 +60,19 @@ func ParseObject(data []byte) (*Object, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, domain.Errorf(domain.CodeInvalid, "The body is empty. Send a JSON object.")
 	}
-	if err := scan(data); err != nil {
+	if err := checkDepth(data); err != nil {
 		return nil, err
 	}
 	d := jx.DecodeBytes(data)
 	raw, err := d.Raw()
 	if err != nil {
-		return nil, malformed(data, err)
+		return nil, syntaxError(data, err)
 	}
 	if err := d.Skip(); !errors.Is(err, io.EOF) {
 		return nil, domain.Errorf(domain.CodeInvalid, "The body must be one JSON object with nothing after it.").WithCause(err)
 	}
 	if kind := raw.Type(); kind != jx.Object {
-		return nil, domain.Errorf(domain.CodeInvalid, "The body must be a JSON object, not %s.", article(kind))
+		return nil, domain.Errorf(domain.CodeInvalid, "The body must be a JSON object, not %s.", typeName(kind))
 	}
 	return fieldsOf(raw)
 }
@@ -85,23 +85,23 @@ func fieldsOf(raw jx.Raw) (*Object, error) {
 		return err
 	})
 	if err != nil {
-		return nil, malformed(raw, err)
+		return nil, syntaxError(raw, err)
 	}
 	return o, nil
 }
 
-// Err gives everything that was wrong, nil when nothing was. Rules that the
-// fields themselves break can be told in the same breath: check runs only once
-// something is wrong, and adds what it finds about other fields.
+// Err returns the errors of all fields, nil if there are none. If there are any,
+// it also calls check, which validates the values, and adds what that finds about
+// other fields.
 func (o *Object) Err(check func() error) error {
-	if len(o.bad) == 0 {
+	if len(o.errors) == 0 {
 		return nil
 	}
-	all := slices.Clone(o.bad)
+	all := slices.Clone(o.errors)
 	var rules *domain.Error
 	if check != nil && errors.As(check(), &rules) {
 		for _, f := range rules.Fields {
-			if !slices.ContainsFunc(o.bad, func(b domain.FieldError) bool { return b.Field == f.Field }) {
+			if !slices.ContainsFunc(o.errors, func(b domain.FieldError) bool { return b.Field == f.Field }) {
 				all = append(all, f)
 			}
 		}
@@ -109,8 +109,8 @@ func (o *Object) Err(check func() error) error {
 	return domain.Invalid(all...)
 }
 
-func (o *Object) wrong(name, message string) {
-	o.bad = append(o.bad, domain.FieldError{Field: name, Message: message})
+func (o *Object) addError(name, message string) {
+	o.errors = append(o.errors, domain.FieldError{Field: name, Message: message})
 }
 
 func (o *Object) find(name string) (jx.Raw, bool) {
@@ -122,95 +122,95 @@ func (o *Object) find(name string) (jx.Raw, bool) {
 	return nil, false
 }
 
-// need reports whether a field that must be there is.
-func (o *Object) need(name string) bool {
+// requireField reports whether a required field is present, and adds an error if not.
+func (o *Object) requireField(name string) bool {
 	if _, found := o.find(name); !found {
-		o.wrong(name, "is required")
+		o.addError(name, "is required")
 		return false
 	}
 	return true
 }
 
-// read gives a field's value, nil when it is absent or wrong.
-func read[T any](o *Object, name string, decode func(jx.Raw) (T, error)) *T {
+// readField returns the value of a field, nil if it is absent or wrong.
+func readField[T any](o *Object, name string, decode func(jx.Raw) (T, error)) *T {
 	raw, found := o.find(name)
 	if !found {
 		return nil
 	}
 	v, err := decode(raw)
 	if err != nil {
-		o.wrong(name, err.Error())
+		o.addError(name, err.Error())
 		return nil
 	}
 	return &v
 }
 
-func must[T any](o *Object, name string, decode func(jx.Raw) (T, error)) (v T) {
-	if o.need(name) {
-		if p := read(o, name, decode); p != nil {
+func readRequired[T any](o *Object, name string, decode func(jx.Raw) (T, error)) (v T) {
+	if o.requireField(name) {
+		if p := readField(o, name, decode); p != nil {
 			v = *p
 		}
 	}
 	return v
 }
 
-// String reads a string that must be there.
-func (o *Object) String(name string) string { return must(o, name, text) }
+// String reads a required string.
+func (o *Object) String(name string) string { return readRequired(o, name, parseText) }
 
-// Int reads an integer that must be there.
-func (o *Object) Int(name string) int64 { return must(o, name, integer) }
+// Int reads a required integer.
+func (o *Object) Int(name string) int64 { return readRequired(o, name, parseInteger) }
 
-// OptString reads a string, nil when absent.
-func (o *Object) OptString(name string) *string { return read(o, name, text) }
+// OptString reads a string, nil if absent.
+func (o *Object) OptString(name string) *string { return readField(o, name, parseText) }
 
-// OptInt reads an integer, nil when absent.
-func (o *Object) OptInt(name string) *int64 { return read(o, name, integer) }
+// OptInt reads an integer, nil if absent.
+func (o *Object) OptInt(name string) *int64 { return readField(o, name, parseInteger) }
 
-// OptBool reads a boolean, nil when absent.
-func (o *Object) OptBool(name string) *bool { return read(o, name, boolean) }
+// OptBool reads a boolean, nil if absent.
+func (o *Object) OptBool(name string) *bool { return readField(o, name, parseBool) }
 
-// OptPoints reads a score or a percentage, nil when absent.
-func (o *Object) OptPoints(name string) *domain.Points { return read(o, name, points) }
+// OptPoints reads a score or a percentage, nil if absent.
+func (o *Object) OptPoints(name string) *domain.Points { return readField(o, name, parsePoints) }
 
-// OptInstant reads a date-time, nil when absent.
-func (o *Object) OptInstant(name string) *time.Time { return read(o, name, instant) }
+// OptInstant reads a date-time, nil if absent.
+func (o *Object) OptInstant(name string) *time.Time { return readField(o, name, parseInstant) }
 
-// NullableInstant reads a date-time, nil when absent or null.
+// NullableInstant reads a date-time, nil if absent or null.
 func (o *Object) NullableInstant(name string) *time.Time {
 	if raw, _ := o.find(name); raw != nil && raw.Type() == jx.Null {
 		return nil
 	}
-	return read(o, name, instant)
+	return readField(o, name, parseInstant)
 }
 
-// OptStrings reads a list of at most so many strings, nil when absent. An element that
-// is none is reported under its position, as tags[3].
+// OptStrings reads a list of at most most strings, nil if absent. An element that
+// is not a string is reported by its position, as tags[3].
 func (o *Object) OptStrings(name string, most int) *[]string {
-	items := read(o, name, arrayOf(most))
+	items := readField(o, name, arrayOf(most))
 	if items == nil {
 		return nil
 	}
-	out, sound := make([]string, 0, len(*items)), true
+	out, valid := make([]string, 0, len(*items)), true
 	for i, raw := range *items {
-		s, err := text(raw)
+		s, err := parseText(raw)
 		if err != nil {
-			sound = false
-			o.wrong(name+"["+strconv.Itoa(i)+"]", err.Error())
+			valid = false
+			o.addError(name+"["+strconv.Itoa(i)+"]", err.Error())
 		}
 		out = append(out, s)
 	}
-	if !sound {
+	if !valid {
 		return nil
 	}
 	return &out
 }
 
-// Item is one element of a list, not yet looked into.
+// Item is one element of a list, not decoded yet.
 type Item struct{ raw jx.Raw }
 
-// Items reads a list that must be there and have at most so many elements.
+// Items reads a required list of at most most elements.
 func (o *Object) Items(name string, most int) []Item {
-	raws := must(o, name, arrayOf(most))
+	raws := readRequired(o, name, arrayOf(most))
 	items := make([]Item, len(raws))
 	for i, raw := range raws {
 		items[i].raw = raw
@@ -218,10 +218,10 @@ func (o *Object) Items(name string, most int) []Item {
 	return items
 }
 
-// Object looks into an item, which must be an object.
+// Object decodes an item, which must be an object.
 func (i Item) Object() (*Object, error) {
 	if kind := i.raw.Type(); kind != jx.Object {
-		return nil, domain.Errorf(domain.CodeInvalid, "The item must be a JSON object, not %s.", article(kind))
+		return nil, domain.Errorf(domain.CodeInvalid, "The item must be a JSON object, not %s.", typeName(kind))
 	}
 	return fieldsOf(i.raw)
 }

@@ -206,7 +206,7 @@ func TestIntegers(t *testing.T) {
 		{"1.5", 0, fraction}, {"1e-1", 0, fraction}, {"0.1", 0, fraction}, {"1e-999999999999999999999", 0, fraction},
 		{"4503599627370497.9", 0, fraction}, {"9007199254740993.5", 0, fraction},
 	} {
-		got, err := integer([]byte(c.text))
+		got, err := parseInteger([]byte(c.text))
 		message := ""
 		if err != nil {
 			message = err.Error()

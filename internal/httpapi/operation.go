@@ -8,8 +8,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// Operation is one row of the routing table of an API. Caller is what a token
-// proves: who calls.
+// Operation is one row of the routing table of an API. Caller is the type that
+// identifies who calls.
 type Operation[Caller any] struct {
 	Method  string
 	Path    string // a pattern of http.ServeMux below the API's base address
@@ -53,13 +53,13 @@ func Answer[Caller any, Data v1.Body](handle HandleFunc[Caller, Data]) Handler[C
 	}}
 }
 
-// File makes a handler of a function that writes a file. It has no deadline of
-// the API: whoever writes a file limits the time it takes.
+// File makes a handler of a function that writes a file. The deadline of the API
+// does not apply to it: the function limits its own time.
 func File[Caller any](handle func(context.Context, http.ResponseWriter, *Request[Caller]) error) Handler[Caller] {
 	return Handler[Caller]{serve: handle}
 }
 
-// Request is a request to an operation that was let in.
+// Request is an admitted request to an operation.
 type Request[Caller any] struct {
 	*http.Request
 	Info   *Info

@@ -61,7 +61,7 @@ func (p *Params) Int(name string, least, most, otherwise int64) int64 {
 	if !present {
 		return otherwise
 	}
-	n, err := decimal(s)
+	n, err := parseDecimal(s)
 	if err != nil || n < least || n > most {
 		p.checks.Add(name, fmt.Errorf("must be an integer from %d to %d", least, most))
 		return otherwise
@@ -75,7 +75,7 @@ func (p *Params) Count(name string, otherwise int64) int64 {
 	if !present {
 		return otherwise
 	}
-	n, err := decimal(s)
+	n, err := parseDecimal(s)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
 		p.checks.Add(name, errors.New("must be a positive integer of at most 18 digits"))
@@ -100,8 +100,8 @@ func (p *Params) ID(name string) int64 {
 	return -1
 }
 
-// PathID reads an identifier of the service from the path. Any integer will do:
-// one that nothing has is not found, which is not for a parser to say.
+// PathID reads an identifier of the service from the path. It accepts any integer;
+// the service answers 404 for one that does not exist.
 func (p *Params) PathID(name string) int64 { return p.parseID(name, p.path(name)) }
 
 // PathIdentifier reads an identifier that its owner has chosen from the path.
@@ -117,7 +117,7 @@ func (p *Params) path(name string) string {
 }
 
 func (p *Params) parseID(name, value string) int64 {
-	n, err := decimal(value)
+	n, err := parseDecimal(value)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
 		p.checks.Add(name, errRange)
@@ -127,8 +127,8 @@ func (p *Params) parseID(name, value string) int64 {
 	return n
 }
 
-// decimal reads an optional minus and digits, and unlike strconv no plus.
-func decimal(s string) (int64, error) {
+// parseDecimal parses digits with an optional minus. Unlike strconv it refuses a plus.
+func parseDecimal(s string) (int64, error) {
 	if strings.HasPrefix(s, "+") {
 		return 0, strconv.ErrSyntax
 	}
@@ -158,7 +158,7 @@ func (p *Params) Email(name string) string {
 	return p.parseIdentifier(name, strings.TrimSpace(s))
 }
 
-// Tag reads a tag in the form in which tags are kept, empty if absent.
+// Tag reads a tag and normalises it as stored tags are, empty if absent.
 func (p *Params) Tag(name string) string {
 	s, present := p.get(name)
 	if !present {
@@ -183,8 +183,8 @@ func (p *Params) Status(name string) domain.Status {
 	return status
 }
 
-// Instant reads a date-time, nil if absent. An unencoded plus of the offset
-// arrives as a space and is read as the plus that was meant.
+// Instant reads a date-time, nil if absent. An unencoded plus of the offset arrives
+// as a space and is read as a plus.
 func (p *Params) Instant(name string) *time.Time {
 	s, present := p.get(name)
 	if !present {
@@ -215,7 +215,7 @@ func (p *Params) Bool(name string) bool {
 	return s == "true"
 }
 
-// checkQuery refuses a query string of which parsing would silently drop a part.
+// checkQuery refuses a query string of which url.ParseQuery would drop a part.
 func checkQuery(raw string) error {
 	if !strings.ContainsAny(raw, "%;") {
 		return nil // nothing that could be malformed

@@ -49,8 +49,8 @@ func (a API[Caller]) Contracts() []Contract {
 	return out
 }
 
-// Router serves an API. Every answer is JSON, also for unknown paths and wrong
-// methods, and no path is redirected: an identifier may be any text.
+// Router serves an API. Unknown paths and wrong methods get the error body too, and
+// no path is redirected, because an identifier in it may be any text.
 type Router[Caller any] struct {
 	api      API[Caller]
 	mux      *http.ServeMux
@@ -101,7 +101,7 @@ func (rt *Router[Caller]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.RawPath != "" || !isPlainPath(r.URL.Path) {
 		path, ok := canonicalPath(r.URL)
 		if !ok {
-			rt.fail(w, r, ErrNoPath)
+			rt.fail(w, r, errNoPath)
 			return
 		}
 		r = withPath(r, path)
@@ -109,7 +109,7 @@ func (rt *Router[Caller]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rt.mux.ServeHTTP(w, r)
 }
 
-// operation lets a request in and has it answered.
+// operation returns the handler of one row: it admits a request and answers it.
 func (rt *Router[Caller]) operation(op Operation[Caller]) http.HandlerFunc {
 	route := rt.api.Prefix + op.Path
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -142,7 +142,7 @@ func (rt *Router[Caller]) operation(op Operation[Caller]) http.HandlerFunc {
 func timedOut(ctx context.Context, err error) error {
 	if domain.CodeOf(err) == domain.CodeInternal && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return domain.Errorf(domain.CodeUnavailable, "The service could not answer in time. Try again in %d seconds.",
-			retries[domain.CodeUnavailable]).WithCause(err)
+			retrySeconds[domain.CodeUnavailable]).WithCause(err)
 	}
 	return err
 }
@@ -178,7 +178,7 @@ func (rt *Router[Caller]) unmatched(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(allowed) == 0 {
-		rt.fail(w, r, ErrNoPath)
+		rt.fail(w, r, errNoPath)
 		return
 	}
 	rt.uncounted(w.Header())

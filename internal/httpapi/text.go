@@ -8,14 +8,14 @@ import (
 )
 
 var (
-	errUTF8 = errors.New("must be valid UTF-8")
-	errHalf = errors.New("must not contain half of a surrogate pair; send both halves or the character itself")
+	errUTF8      = errors.New("must be valid UTF-8")
+	errSurrogate = errors.New("must not contain half of a surrogate pair; send both halves or the character itself")
 )
 
-// sound refuses a string that a JSON parser would let through but no field of
-// ours can hold. It looks at what is read only: a bad string must not harm the
-// items beside its own, nor matter in a field that nobody asks for.
-func sound(raw []byte) error {
+// validText refuses strings that the JSON parser accepts but that are not valid
+// text: invalid UTF-8 and unpaired surrogates. It is called for the fields that are
+// read, so that a bad string affects neither other items nor ignored fields.
+func validText(raw []byte) error {
 	if !utf8.Valid(raw) {
 		return errUTF8
 	}
@@ -25,24 +25,24 @@ func sound(raw []byte) error {
 			return nil
 		}
 		s = s[i:]
-		unit, ok := escape(s)
+		unit, ok := parseUnicodeEscape(s)
 		switch {
 		case !ok:
 			s = s[min(2, len(s)):]
 		case !utf16.IsSurrogate(unit):
 			s = s[6:]
 		default:
-			low, _ := escape(s[6:])
+			low, _ := parseUnicodeEscape(s[6:])
 			if utf16.DecodeRune(unit, low) == utf8.RuneError {
-				return errHalf
+				return errSurrogate
 			}
 			s = s[12:]
 		}
 	}
 }
 
-// escape reads a \u escape. What is not one is the parser's business.
-func escape(s []byte) (rune, bool) {
+// parseUnicodeEscape reads a \u parseUnicodeEscape. What is not one is the parser's business.
+func parseUnicodeEscape(s []byte) (rune, bool) {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return 0, false
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// article names a kind of JSON value in a sentence.
-func article(kind jx.Type) string {
+// typeName returns the name of a JSON type with its article, for messages.
+func typeName(kind jx.Type) string {
 	switch kind {
 	case jx.Object:
 		return "an object"
@@ -29,44 +29,44 @@ func article(kind jx.Type) string {
 	return "null"
 }
 
-func want(raw jx.Raw, kind jx.Type) error {
+func checkType(raw jx.Raw, kind jx.Type) error {
 	if got := raw.Type(); got != kind {
-		return fmt.Errorf("must be %s, not %s", article(kind), article(got))
+		return fmt.Errorf("must be %s, not %s", typeName(kind), typeName(got))
 	}
 	return nil
 }
 
-func text(raw jx.Raw) (string, error) {
-	if err := want(raw, jx.String); err != nil {
+func parseText(raw jx.Raw) (string, error) {
+	if err := checkType(raw, jx.String); err != nil {
 		return "", err
 	}
-	if err := sound(raw); err != nil {
+	if err := validText(raw); err != nil {
 		return "", err
 	}
 	return jx.DecodeBytes(raw).Str()
 }
 
-func boolean(raw jx.Raw) (bool, error) {
-	if err := want(raw, jx.Bool); err != nil {
+func parseBool(raw jx.Raw) (bool, error) {
+	if err := checkType(raw, jx.Bool); err != nil {
 		return false, err
 	}
 	return jx.DecodeBytes(raw).Bool()
 }
 
-func instant(raw jx.Raw) (time.Time, error) {
-	s, err := text(raw)
+func parseInstant(raw jx.Raw) (time.Time, error) {
+	s, err := parseText(raw)
 	if err != nil {
 		return time.Time{}, err
 	}
 	return domain.ParseInstant(s)
 }
 
-// arrayOf returns a decoder of arrays. It stops at the first item too many: what
-// a long array holds is not looked at.
+// arrayOf returns a decoder of arrays with at most most items. It stops at the
+// first item beyond, so that a long array costs little.
 func arrayOf(most int) func(jx.Raw) ([]jx.Raw, error) {
 	errTooMany := fmt.Errorf("must have at most %d items", most)
 	return func(raw jx.Raw) ([]jx.Raw, error) {
-		if err := want(raw, jx.Array); err != nil {
+		if err := checkType(raw, jx.Array); err != nil {
 			return nil, err
 		}
 		items := []jx.Raw{}
@@ -85,27 +85,27 @@ func arrayOf(most int) func(jx.Raw) ([]jx.Raw, error) {
 	}
 }
 
-func points(raw jx.Raw) (domain.Points, error) {
-	if err := want(raw, jx.Number); err != nil {
+func parsePoints(raw jx.Raw) (domain.Points, error) {
+	if err := checkType(raw, jx.Number); err != nil {
 		return 0, err
 	}
 	// A number past the range of float64 comes back as infinity, which is out of range below.
-	f, _ := strconv.ParseFloat(number(raw), 64)
+	f, _ := strconv.ParseFloat(numberText(raw), 64)
 	return domain.ParsePoints(f)
 }
 
 var errRange = errors.New("must be an integer of at most 18 digits")
 
-// integer accepts every way to write a whole number: 1.0 and 1e2 are integers in
-// JSON Schema too, and there are languages whose only number is a float.
-func integer(raw jx.Raw) (int64, error) {
+// parseInteger accepts every notation of a whole number: 1.0 and 1e2 are integers
+// in JSON Schema, and some languages have floating-point numbers only.
+func parseInteger(raw jx.Raw) (int64, error) {
 	if raw.Type() != jx.Number {
-		return 0, fmt.Errorf("must be an integer, not %s", article(raw.Type()))
+		return 0, fmt.Errorf("must be an integer, not %s", typeName(raw.Type()))
 	}
-	digits := number(raw)
+	digits := numberText(raw)
 	if strings.ContainsAny(digits, ".eE") {
 		var ok bool
-		if digits, ok = whole(digits); !ok {
+		if digits, ok = wholeNumber(digits); !ok {
 			return 0, errors.New("must be an integer, without a fraction")
 		}
 	}
@@ -116,12 +116,12 @@ func integer(raw jx.Raw) (int64, error) {
 	return n, nil
 }
 
-func number(raw jx.Raw) string { return strings.TrimSpace(string(raw)) }
+func numberText(raw jx.Raw) string { return strings.TrimSpace(string(raw)) }
 
-// whole writes a number that has a fraction or an exponent without them, exactly;
-// ok is false when it has a true fraction. What is too large for an int64 stays
-// too large: at most 19 digits are written out, however large the exponent.
-func whole(s string) (digits string, ok bool) {
+// wholeNumber returns the digits of a number in fraction or exponent notation, and
+// ok = false if it is not whole. It writes at most 19 zeros for an exponent, which is
+// already beyond an int64.
+func wholeNumber(s string) (digits string, ok bool) {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(s), "e")
 	mantissa, negative := strings.CutPrefix(mantissa, "-")
 	before, after, _ := strings.Cut(mantissa, ".")

@@ -73,7 +73,7 @@ func (h *handler) listAssignments(ctx context.Context, r *request) (v1.Assignmen
 		if mark != nil {
 			last.Watermark = mark.UnixMilli()
 		}
-		r.Info.ResponseHeader.Set("Link", paging.Next(prefix+"/assignments", filterValues(filter), last))
+		r.Info.ResponseHeader.Set("Link", paging.Next(prefix+"/assignments", filterQuery(filter), last))
 	}
 	return v1.AssignmentList{
 		Items: assignmentItems(found.Items, h.svc.Now()), Pagination: paging.Pagination(found.Total),
@@ -90,10 +90,10 @@ func assignmentFilter(p *httpapi.Params) domain.AssignmentFilter {
 	}
 }
 
-func filterValues(f domain.AssignmentFilter) url.Values {
+func filterQuery(f domain.AssignmentFilter) url.Values {
 	v := url.Values{}
-	keep(v, "employeeExternalId", f.EmployeeExternalID)
-	keep(v, "status", string(f.Status))
+	setFilter(v, "employeeExternalId", f.EmployeeExternalID)
+	setFilter(v, "status", string(f.Status))
 	if f.CourseID != 0 {
 		v.Set("courseId", strconv.FormatInt(f.CourseID, 10))
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// keep puts a filter that was asked for into the link to the next page.
-func keep(v url.Values, name, value string) {
+// setFilter puts a filter that was asked for into the link to the next page.
+func setFilter(v url.Values, name, value string) {
 	if value != "" {
 		v.Set(name, value)
 	}

@@ -49,9 +49,9 @@ func (h *handler) listEmployees(ctx context.Context, r *request) (v1.EmployeeLis
 	}
 	if n := len(found.Items); found.More && n > 0 {
 		filters := url.Values{}
-		keep(filters, "externalId", filter.ExternalID)
-		keep(filters, "email", filter.Email)
-		keep(filters, "tag", filter.Tag)
+		setFilter(filters, "externalId", filter.ExternalID)
+		setFilter(filters, "email", filter.Email)
+		setFilter(filters, "tag", filter.Tag)
 		link := paging.Next(prefix+"/employees", filters, domain.Cursor{ID: found.Items[n-1].ID})
 		r.Info.ResponseHeader.Set("Link", link)
 	}
