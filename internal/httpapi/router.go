@@ -129,6 +129,7 @@ func (rt *Router[Caller]) operation(op Operation[Caller]) http.HandlerFunc {
 			err = checkQuery(r.URL.RawQuery)
 		}
 		if err == nil {
+			ctx = domain.WithCompany(ctx, info.CompanyID)
 			err = op.Handler.serve(ctx, w, &Request[Caller]{Request: r, Info: info, Caller: caller, names: op.Query})
 		}
 		if err != nil {

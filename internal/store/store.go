@@ -32,6 +32,10 @@ type Store struct {
 	employees  *batch.Batcher[employeeKey, employeeWithAssignments] // nil where batching buys nothing
 	provisions *batch.Batcher[provisionRequest, provisionResult]
 
+	// companyWrites lets the changes of one company, which may wait for a lock,
+	// take half of the connections at most.
+	companyWrites *db.Limit
+
 	cacheMu       sync.Mutex
 	onCacheChange []func(domain.CacheKind)
 }
@@ -66,9 +70,13 @@ func OpenWith(ctx context.Context, address string, options db.Options) (*Store, 
 	return New(engine), nil
 }
 
+// companyWait is how long a change waits while its company uses its share of the
+// connections.
+const companyWait = 5 * time.Second
+
 // New wraps an open engine.
 func New(engine db.Engine) *Store {
-	s := &Store{db: engine, wake: func([]domain.EndpointKey) {}}
+	s := &Store{db: engine, companyWrites: db.NewLimit(engine.Stats().Max/2, companyWait), wake: func([]domain.EndpointKey) {}}
 	if engine.Name() == "sqlite" { // its reads make no round trip, and it has one writer
 		s.provisions = batch.New(s.provision, batch.Options{MaxParallel: 1, SlowAfter: batch.NeverSlow})
 		return s
@@ -94,6 +102,13 @@ func (s *Store) Close() error { return s.db.Close() }
 // write runs fn in a transaction with an outbox and wakes the dispatcher after
 // the commit.
 func (s *Store) write(ctx context.Context, fn func(db.Tx, *outbox) error) error {
+	if company := domain.CompanyFrom(ctx); company != 0 {
+		release, err := s.companyWrites.Acquire(ctx, company)
+		if err != nil {
+			return mapUnavailable(err)
+		}
+		defer release()
+	}
 	var box *outbox
 	err := s.db.Write(ctx, func(tx db.Tx) error {
 		box = &outbox{store: s}

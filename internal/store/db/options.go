@@ -1,12 +1,37 @@
 package db
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
-// Options configure an engine. The zero value stands for the defaults.
+// Options configure an engine. Zero fields stand for the defaults.
 type Options struct {
+	// MaxConnections bounds the pool on PostgreSQL. Notifications take one
+	// connection more. SQLite has one writer and a few readers.
+	MaxConnections int
+	// ConnectionWait is how long a call waits for a free connection before it
+	// fails with ErrUnavailable.
+	ConnectionWait time.Duration
+	// LockWait is how long a transaction waits for a lock before it fails with
+	// ErrLocked.
+	LockWait time.Duration
+	// IdleTransaction is how long the database keeps a transaction of a client
+	// that sends nothing, because it is gone or stopped.
+	IdleTransaction time.Duration
 	// Clock replaces the machine's clock on SQLite; tests step it. On PostgreSQL
 	// tests replace the function database_clock of the schema.
 	Clock func() time.Time
-	// MaxConnections bounds the pool on PostgreSQL; 0 means the default.
-	MaxConnections int
+}
+
+// WithDefaults returns the options with defaults in place of zero fields.
+func (o Options) WithDefaults() Options {
+	o.MaxConnections = cmp.Or(o.MaxConnections, 10)
+	o.ConnectionWait = cmp.Or(o.ConnectionWait, 5*time.Second)
+	o.LockWait = cmp.Or(o.LockWait, 5*time.Second)
+	o.IdleTransaction = cmp.Or(o.IdleTransaction, 15*time.Second)
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	return o
 }

@@ -32,6 +32,9 @@ func waitForWaiter(t *testing.T, e *postgres.Engine) {
 	}
 }
 
+// holdUntilDone lets whileLocked hold the lock until work is done.
+const holdUntilDone = time.Duration(-1)
+
 // whileLocked holds the lock of a counter for the given time, counted from when
 // work waits for it, and returns the server's clock at the end of the lock.
 func whileLocked(t *testing.T, e *postgres.Engine, hold time.Duration, work func() error) (released time.Time) {
@@ -42,6 +45,11 @@ func whileLocked(t *testing.T, e *postgres.Engine, hold time.Duration, work func
 			return err
 		}
 		go func() { done <- work() }()
+		if hold == holdUntilDone {
+			err := <-done
+			done <- nil
+			return err
+		}
 		waitForWaiter(t, e)
 		time.Sleep(hold)
 		b := &db.Batch{}

@@ -45,6 +45,8 @@ func mapError(err error) error {
 		return fmt.Errorf("%w: %w", db.ErrRetry, err)
 	case "55P03":
 		return fmt.Errorf("%w: %w", db.ErrLocked, err)
+	case "25006", "25P03": // a read-only server; a transaction that was idle for too long
+		return fmt.Errorf("%w: %w", db.ErrUnavailable, err)
 	}
 	switch pg.Code[:2] {
 	case "08", "53", "57":

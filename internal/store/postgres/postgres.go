@@ -6,13 +6,11 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/coursebridge/coursebridge/internal/store/db"
@@ -25,7 +23,10 @@ const writerLock = 4_261_946_101
 // Engine is a PostgreSQL database.
 type Engine struct {
 	dialect
-	pool *pgxpool.Pool
+	pool    *pgxpool.Pool
+	options db.Options
+	// snapshots bounds long reads, which may never take the last connections.
+	snapshots *db.Limit
 	// server is an estimate of the server's clock, clock the one that everything
 	// uses: it follows server and never falls behind a stamp.
 	server *serverClock
@@ -37,31 +38,17 @@ type Engine struct {
 
 // Open connects to the database that the address names.
 func Open(ctx context.Context, address string, options db.Options) (*Engine, error) {
-	cfg, err := pgxpool.ParseConfig(address)
+	options = options.WithDefaults()
+	cfg, err := poolConfig(address, options)
 	if err != nil {
-		return nil, fmt.Errorf("read the database address: %w", err)
-	}
-	cfg.MaxConns = max(cfg.MaxConns, 24)
-	if options.MaxConnections > 0 {
-		cfg.MaxConns = int32(min(options.MaxConnections, math.MaxInt32)) //nolint:gosec // It is in range.
-	}
-	cfg.ConnConfig.RuntimeParams["application_name"] = "coursebridge"
-	cfg.ConnConfig.RuntimeParams["timezone"] = "UTC"
-	cfg.ConnConfig.StatementCacheCapacity = 512
-	if cfg.ConnConfig.ConnectTimeout == 0 {
-		cfg.ConnConfig.ConnectTimeout = 5 * time.Second
-	}
-	cfg.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
-		conn.TypeMap().RegisterType(&pgtype.Type{
-			Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
-		})
-		return nil
+		return nil, err
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open the pool: %w", err)
 	}
-	e := &Engine{pool: pool, server: newServerClock()}
+	e := &Engine{pool: pool, options: options, server: newServerClock()}
+	e.snapshots = db.NewLimit(int(cfg.MaxConns)*2/5, connectionTimeout)
 	e.clock = db.NewClock(e.server.Now)
 	if err := e.sampleClock(ctx); err != nil {
 		pool.Close()
@@ -75,9 +62,10 @@ func Open(ctx context.Context, address string, options db.Options) (*Engine, err
 
 // Write runs fn in a transaction.
 func (e *Engine) Write(ctx context.Context, fn func(db.Tx) error) error {
+	began := time.Now()
 	for try := 0; ; try++ {
 		err := e.writeOnce(ctx, fn)
-		if err == nil || try >= retries(err) {
+		if err == nil || try >= retries(err) || time.Since(began) > connectionTimeout {
 			return err
 		}
 		wait := time.Duration(1+rand.IntN(4<<min(try, 5))) * time.Millisecond //nolint:gosec // Jitter is no secret.
@@ -117,21 +105,16 @@ func (e *Engine) Read(ctx context.Context, fn func(db.Conn) error) error {
 	return fn(&runner{conn: conn})
 }
 
-// connectionTimeout is how long a call may wait for a connection and use it. It
-// ends calls to a database that hangs instead of closing its connections.
+// connectionTimeout is how long a call may use a connection. It ends calls to a
+// database that hangs instead of closing its connections.
 const connectionTimeout = 15 * time.Second
 
 // acquire returns a connection that breaks when it is used for longer than
 // connectionTimeout.
 func (e *Engine) acquire(ctx context.Context) (*pgx.Conn, func(), error) {
-	limited, cancel := context.WithTimeout(ctx, connectionTimeout)
-	defer cancel()
-	conn, err := e.pool.Acquire(limited)
+	conn, err := e.waitForConnection(ctx)
 	if err != nil {
-		if limited.Err() != nil && ctx.Err() == nil {
-			return nil, nil, fmt.Errorf("%w: no connection within %s: %w", db.ErrUnavailable, connectionTimeout, err)
-		}
-		return nil, nil, mapError(err)
+		return nil, nil, err
 	}
 	netConn := conn.Conn().PgConn().Conn()
 	if err := netConn.SetDeadline(time.Now().Add(connectionTimeout)); err != nil {
@@ -144,23 +127,43 @@ func (e *Engine) acquire(ctx context.Context) (*pgx.Conn, func(), error) {
 	}, nil
 }
 
+// waitForConnection returns a connection, or ErrUnavailable if none is free in time.
+func (e *Engine) waitForConnection(ctx context.Context) (*pgxpool.Conn, error) {
+	limited, cancel := context.WithTimeout(ctx, e.options.ConnectionWait)
+	defer cancel()
+	conn, err := e.pool.Acquire(limited)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return nil, fmt.Errorf("%w: no connection within %s: %w", db.ErrUnavailable, e.options.ConnectionWait, err)
+	}
+	return conn, mapError(err)
+}
+
 // Snapshot runs fn in a repeatable read-only transaction. JIT compilation is off
 // because it would delay the first rows of a long statement.
 func (e *Engine) Snapshot(ctx context.Context, fn func(db.Conn) error) error {
-	conn, err := e.pool.Acquire(ctx)
+	release, err := e.snapshots.Acquire(ctx, 0)
 	if err != nil {
-		return mapError(err)
+		return err
+	}
+	defer release()
+	conn, err := e.waitForConnection(ctx)
+	if err != nil {
+		return err
 	}
 	defer conn.Release()
 	err = pgx.BeginTxFunc(ctx, conn.Conn(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
 		func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, "SET LOCAL jit = off"); err != nil {
+			if _, err := tx.Exec(ctx, snapshotSQL); err != nil {
 				return err
 			}
 			return fn(&runner{conn: conn.Conn()})
 		})
 	return mapError(err)
 }
+
+// snapshotSQL sets what holds for a snapshot. The reader of a report may be slow,
+// so the transaction may be idle for longer than a writing one.
+const snapshotSQL = `SELECT set_config('jit', 'off', true), set_config('idle_in_transaction_session_timeout', '60s', true)`
 
 // Erased does nothing: PostgreSQL's vacuum clears dead rows.
 func (e *Engine) Erased(context.Context) error { return nil }
@@ -191,8 +194,17 @@ func (e *Engine) AnalyzeGrownTables(ctx context.Context) error {
 	return nil
 }
 
-// Ping returns an error if the database does not answer.
-func (e *Engine) Ping(ctx context.Context) error { return mapError(e.pool.Ping(ctx)) }
+// Ping returns an error if the database does not answer or takes no changes.
+func (e *Engine) Ping(ctx context.Context) error {
+	var readOnly bool
+	if err := e.pool.QueryRow(ctx, `SELECT current_setting('transaction_read_only') = 'on'`).Scan(&readOnly); err != nil {
+		return mapError(err)
+	}
+	if readOnly {
+		return fmt.Errorf("%w: the database is read-only", db.ErrUnavailable)
+	}
+	return nil
+}
 
 // Stats returns the state of the pool.
 func (e *Engine) Stats() db.Stats {

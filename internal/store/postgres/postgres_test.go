@@ -13,9 +13,9 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/postgres"
 )
 
-func open(t *testing.T, address string) *postgres.Engine {
+func open(t *testing.T, address string, options ...db.Options) *postgres.Engine {
 	t.Helper()
-	e, err := postgres.Open(t.Context(), address, db.Options{})
+	e, err := postgres.Open(t.Context(), address, append(options, db.Options{})[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func open(t *testing.T, address string) *postgres.Engine {
 
 // openMigrated returns an engine on a migrated database with a table of two
 // counters. A deadlock is noticed at once.
-func openMigrated(t *testing.T) *postgres.Engine {
+func openMigrated(t *testing.T, options ...db.Options) *postgres.Engine {
 	t.Helper()
 	address := pgtest.URL(t)
 	u, err := url.Parse(address)
@@ -39,7 +39,7 @@ func openMigrated(t *testing.T) *postgres.Engine {
 	q := u.Query()
 	q.Set("deadlock_timeout", "10ms")
 	u.RawQuery = q.Encode()
-	e := open(t, u.String())
+	e := open(t, u.String(), options...)
 	if err := e.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}

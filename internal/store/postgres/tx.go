@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -100,16 +101,24 @@ type tx struct {
 	last   *db.Batch
 }
 
-// beginSQL takes the writer lock, which comes before the stamp: see Watermark.
-const beginSQL = `SELECT pg_advisory_xact_lock_shared($1)`
+// beginSQL takes the writer lock, which comes before the stamp: see Watermark. It
+// also bounds how long the transaction may wait for a lock, run a statement and be
+// idle, so that a client that is gone neither keeps its locks nor holds up the
+// watermark. The bounds are the transaction's own, because a pooler may give the
+// connection to somebody else afterwards.
+const beginSQL = `SELECT pg_advisory_xact_lock_shared($1), set_config('lock_timeout', $2, true),
+	set_config('idle_in_transaction_session_timeout', $3, true), set_config('statement_timeout', $4, true)`
 
 // begin queues the statements that begin the transaction and returns their number.
 func (t *tx) begin(batch *pgx.Batch) int {
 	t.begun = true
 	batch.Queue("BEGIN")
-	batch.Queue(beginSQL, int64(writerLock))
+	batch.Queue(beginSQL, int64(writerLock), millis(t.engine.options.LockWait),
+		millis(t.engine.options.IdleTransaction), millis(connectionTimeout))
 	return 2
 }
+
+func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
 // stamp returns the item that reads the stamp.
 func (t *tx) stamp() db.Item {

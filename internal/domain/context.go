@@ -1,0 +1,17 @@
+package domain
+
+import "context"
+
+type companyKey struct{}
+
+// WithCompany returns a context of work on behalf of a company. The store lets the
+// waiting changes of one company take only a share of the database's connections.
+func WithCompany(ctx context.Context, company int64) context.Context {
+	return context.WithValue(ctx, companyKey{}, company)
+}
+
+// CompanyFrom returns the company on whose behalf the work of ctx is done, or 0.
+func CompanyFrom(ctx context.Context) int64 {
+	company, _ := ctx.Value(companyKey{}).(int64)
+	return company
+}
