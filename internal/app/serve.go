@@ -75,6 +75,9 @@ func (a *App) Serve(ctx context.Context, sc ServeConfig) error {
 	if err := sc.validate(); err != nil {
 		return err
 	}
+	if err := a.store.Engine().Claim(); err != nil {
+		return err
+	}
 	tuneCollector(sc.MemoryLimit)
 	a.warnAtStart()
 	if err := a.checkRetention(ctx, sc); err != nil {

@@ -45,7 +45,8 @@ func (s *Store) DeleteEmployee(ctx context.Context, c domain.Caller, externalID 
 	if err != nil {
 		return err
 	}
-	return mapUnavailable(s.db.Erased(ctx))
+	s.db.Erased(ctx)
+	return nil
 }
 
 func (s *Store) erase(ctx context.Context, tx db.Tx, box *outbox, c domain.Caller, gone []domain.Employee) error {

@@ -68,9 +68,12 @@ type Engine interface {
 	// Watermark returns an instant such that every change not yet visible to a
 	// statement that begins after the call is stamped at or after it.
 	Watermark(ctx context.Context) (time.Time, error)
-	// Erased clears what the engine's files still hold of deleted rows. It is to be
-	// called after personal data was deleted.
-	Erased(ctx context.Context) error
+	// Erased clears what the engine's files still hold of deleted rows, now or soon.
+	// It is to be called after personal data was deleted.
+	Erased(ctx context.Context)
+	// Claim makes this process a server on the database until Close. It fails if
+	// the engine supports only one and another process is it.
+	Claim() error
 	// AnalyzeGrownTables refreshes the planner's statistics of tables that have
 	// grown fast. It is to be called every few seconds.
 	AnalyzeGrownTables(ctx context.Context) error

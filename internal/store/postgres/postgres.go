@@ -166,7 +166,10 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(db.Conn) error) error {
 const snapshotSQL = `SELECT set_config('jit', 'off', true), set_config('idle_in_transaction_session_timeout', '60s', true)`
 
 // Erased does nothing: PostgreSQL's vacuum clears dead rows.
-func (e *Engine) Erased(context.Context) error { return nil }
+func (e *Engine) Erased(context.Context) {}
+
+// Claim does nothing: any number of servers can share the database.
+func (e *Engine) Claim() error { return nil }
 
 // grownSQL finds tables that are much larger than when they were last analyzed,
 // or that were never analyzed.

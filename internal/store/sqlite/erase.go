@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -25,18 +26,34 @@ type erasure struct {
 	snapshots atomic.Int32
 }
 
-// AnalyzeGrownTables does nothing: SQLite plans by rules here, not by statistics.
-func (e *Engine) AnalyzeGrownTables(context.Context) error { return nil }
-
-// Erased checkpoints and empties the write-ahead log, whose old pages still hold
-// what was deleted. While a snapshot reads the log, this is left to the end of
-// the snapshot, so that writers do not wait for a slow report.
-func (e *Engine) Erased(ctx context.Context) error {
-	e.erasure.pending.Store(true)
-	return e.truncateLog(ctx)
+// AnalyzeGrownTables finishes an erasure that a reader has held up. It analyzes
+// nothing: SQLite plans by rules here, not by statistics.
+func (e *Engine) AnalyzeGrownTables(ctx context.Context) error {
+	return e.truncateLog(ctx, checkpointBusyTimeout)
 }
 
-func (e *Engine) truncateLog(ctx context.Context) error {
+// Erased empties the write-ahead log, whose old pages still hold what was deleted.
+// If it cannot be emptied now, because a reader uses it, this is done later: at the
+// end of the last snapshot, so that writers do not wait for a slow report, or by
+// AnalyzeGrownTables.
+func (e *Engine) Erased(ctx context.Context) {
+	e.erasure.pending.Store(true)
+	_ = e.truncateLog(ctx, checkpointBusyTimeout) // it stays pending
+}
+
+// finishErasure empties the log that a process which was killed has left. It waits
+// for nobody and leaves a log that a running server uses alone.
+func (e *Engine) finishErasure(ctx context.Context) {
+	if info, err := os.Stat(e.path + "-wal"); err != nil || info.Size() == 0 || e.served() {
+		return
+	}
+	e.erasure.pending.Store(true)
+	_ = e.truncateLog(ctx, 0)
+}
+
+// truncateLog moves the log into the file and empties it, if an erasure is pending
+// and no snapshot is open. It waits for readers of the log as long as busyTimeout.
+func (e *Engine) truncateLog(ctx context.Context, busyTimeout time.Duration) error {
 	if !e.erasure.pending.Load() || e.erasure.snapshots.Load() > 0 {
 		return nil
 	}
@@ -46,7 +63,7 @@ func (e *Engine) truncateLog(ctx context.Context) error {
 	}
 	defer func() { e.writer <- c }()
 	ctx = context.WithoutCancel(ctx)
-	if err := c.setBusyTimeout(ctx, checkpointBusyTimeout); err != nil {
+	if err := c.setBusyTimeout(ctx, busyTimeout); err != nil {
 		return err
 	}
 	var busy, frames, moved int64

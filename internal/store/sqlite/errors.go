@@ -28,3 +28,17 @@ func mapError(err error) error {
 	}
 	return err
 }
+
+// isDiskFailure reports whether a change failed because of the disk: it is full,
+// read-only or broken.
+func isDiskFailure(err error) bool {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code() & 0xff {
+	case lib.SQLITE_FULL, lib.SQLITE_IOERR, lib.SQLITE_CANTOPEN, lib.SQLITE_READONLY:
+		return true
+	}
+	return false
+}

@@ -23,7 +23,8 @@ func (e *Engine) Compact(ctx context.Context) error {
 	if err := e.compactFile(ctx); err != nil {
 		return fmt.Errorf("compact the database: %w", err)
 	}
-	return e.Erased(ctx)
+	e.erasure.pending.Store(true)
+	return e.truncateLog(ctx, checkpointBusyTimeout)
 }
 
 func (e *Engine) compactFile(ctx context.Context) error {

@@ -10,8 +10,16 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/migrations"
 )
 
-// Migrate brings the schema up to date.
+// Migrate brings the schema up to date. Processes that start together wait for one
+// another.
 func (e *Engine) Migrate(ctx context.Context) error {
+	if e.Migrated(ctx) == nil {
+		return nil
+	}
+	return setUp(e.path, func() error { return e.migrate(ctx) })
+}
+
+func (e *Engine) migrate(ctx context.Context) error {
 	files, err := migrations.For("sqlite")
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	_ "modernc.org/sqlite" // registers the driver
@@ -25,14 +26,18 @@ const readers = 4
 // Engine is an SQLite database in one file.
 type Engine struct {
 	dialect
-	path   string
-	db     *sql.DB
-	writer chan *conn // holds the one writing connection when it is free
-	reader chan *conn
-	all    []*conn
-	clock  *db.Clock
+	options db.Options
+	path    string
+	db      *sql.DB
+	writer  chan *conn // holds the one writing connection when it is free
+	reader  chan *conn
+	all     []*conn
+	clock   *db.Clock
 
 	erasure erasure
+	// writeFailure is why the latest change failed, if the disk was to blame.
+	writeFailure atomic.Pointer[error]
+	serverLock   *fileLock
 
 	mu       sync.Mutex
 	topics   map[string]map[int]func([]string)
@@ -41,7 +46,7 @@ type Engine struct {
 	waitTime time.Duration
 }
 
-// Open opens the file at path, or creates it.
+// Open opens the file at path, or creates it, readable by its owner only.
 func Open(ctx context.Context, path string, options db.Options) (*Engine, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -50,21 +55,39 @@ func Open(ctx context.Context, path string, options db.Options) (*Engine, error)
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("the folder %s does not exist", filepath.Dir(path))
 	}
-	sqlDB, err := sql.Open("sqlite", dsn(path))
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
+	options = options.WithDefaults()
 	e := &Engine{
-		path: path, db: sqlDB, writer: make(chan *conn, 1), reader: make(chan *conn, readers),
-		topics: map[string]map[int]func([]string){}, clock: db.NewClock(time.Now),
+		path: path, options: options, writer: make(chan *conn, 1), reader: make(chan *conn, readers),
+		topics: map[string]map[int]func([]string){}, clock: db.NewClock(options.Clock),
 	}
-	if options.Clock != nil {
-		e.clock = db.NewClock(options.Clock)
+	// Processes that open a new file at the same time would get in each other's way.
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		err = setUp(path, func() error { return e.connect(ctx) })
+		if err != nil {
+			return nil, errors.Join(err, e.Close())
+		}
+	} else if err := e.connect(ctx); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	e.finishErasure(ctx)
+	// The clock goes on where it stopped. A file without a schema has no stamps.
+	_, _ = e.Watermark(ctx)
+	return e, nil
+}
+
+// connect opens the connections.
+func (e *Engine) connect(ctx context.Context) error {
+	if file, err := os.OpenFile(e.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+		_ = file.Close()
+	}
+	var err error
+	if e.db, err = sql.Open("sqlite", dsn(e.path)); err != nil {
+		return fmt.Errorf("open %s: %w", e.path, err)
 	}
 	for i := range readers + 1 {
-		c, err := sqlDB.Conn(ctx)
+		c, err := e.db.Conn(ctx)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("open %s: %w", path, mapError(err)), e.Close())
+			return fmt.Errorf("open %s: %w", e.path, mapError(err))
 		}
 		pinned := &conn{sql: c, statements: map[string]*sql.Stmt{}}
 		e.all = append(e.all, pinned)
@@ -74,17 +97,12 @@ func Open(ctx context.Context, path string, options db.Options) (*Engine, error)
 			e.reader <- pinned
 		}
 	}
-	// A process that was killed may have left an erasure unfinished. A failure to
-	// finish it now is no reason not to open: the next erasure finishes it too.
-	_ = e.Erased(ctx)
-	// The clock goes on where it stopped. A file without a schema has no stamps.
-	_, _ = e.Watermark(ctx)
-	return e, nil
+	return nil
 }
 
-// dsn returns the data source name with the pragmas of every connection. A deleted row is overwritten with zeros,
-// so that erased people are gone from the file; a commit reaches the disk before
-// it is acknowledged.
+// dsn returns the data source name with the pragmas of every connection. A deleted
+// row is overwritten with zeros, so that erased people are gone from the file; a
+// commit reaches the disk before it is acknowledged.
 func dsn(path string) string {
 	q := url.Values{"_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", writerBusyTimeout.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
@@ -135,7 +153,18 @@ func (e *Engine) writeOnce(ctx context.Context, fn func(db.Tx) error) error {
 		err = t.commit(ctx)
 	}
 	committed = err == nil
+	e.noteWrite(err)
 	return err
+}
+
+// noteWrite remembers that the disk takes no changes, until one succeeds.
+func (e *Engine) noteWrite(err error) {
+	switch {
+	case isDiskFailure(err):
+		e.writeFailure.Store(&err)
+	case err == nil && e.writeFailure.Load() != nil:
+		e.writeFailure.Store(nil)
+	}
 }
 
 // Read runs fn on one reading connection.
@@ -160,7 +189,7 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(db.Conn) error) error {
 	defer func() {
 		c.close()
 		e.erasure.snapshots.Add(-1)
-		_ = e.truncateLog(context.WithoutCancel(ctx))
+		_ = e.truncateLog(context.WithoutCancel(ctx), checkpointBusyTimeout)
 	}()
 	if _, err := c.Exec(ctx, "BEGIN"); err != nil {
 		return err
@@ -182,11 +211,15 @@ func (e *Engine) take(ctx context.Context, from chan *conn) (*conn, error) {
 		e.waitTime += time.Since(began)
 		e.mu.Unlock()
 	}()
+	timer := time.NewTimer(e.options.ConnectionWait)
+	defer timer.Stop()
 	select {
 	case c := <-from:
 		return c, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	case <-timer.C:
+		return nil, fmt.Errorf("%w: no connection within %s", db.ErrUnavailable, e.options.ConnectionWait)
 	}
 }
 
@@ -213,8 +246,12 @@ func (e *Engine) Watermark(ctx context.Context) (time.Time, error) {
 	return at, err
 }
 
-// Ping returns an error if the file cannot be read.
+// Ping returns an error if the file cannot be read, or if the latest change failed
+// because of the disk and another one fails too.
 func (e *Engine) Ping(ctx context.Context) error {
+	if e.writeFailure.Load() != nil {
+		return e.Write(ctx, func(tx db.Tx) error { return tx.Send(ctx, nil) })
+	}
 	return e.Read(ctx, func(c db.Conn) error {
 		_, err := c.Exec(ctx, "SELECT 1")
 		return err
@@ -235,6 +272,12 @@ func (e *Engine) Close() error {
 		c.close()
 	}
 	e.all = nil
+	if e.serverLock != nil {
+		defer e.serverLock.unlock()
+	}
+	if e.db == nil {
+		return nil
+	}
 	return e.db.Close()
 }
 
