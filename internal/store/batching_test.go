@@ -66,6 +66,7 @@ func stuckProvisions(tb testing.TB, s *store.Store, n int) (release func()) {
 		holdLocks(tb, s, `SELECT id FROM employees WHERE company_id = $1 FOR UPDATE`, c.Company.ID),
 		holdLocks(tb, s, `INSERT INTO accounts (email_folded, created_at) VALUES ($1, $2)`, address, s.Now()),
 	}
+	ctx := domain.WithCompany(tb.Context(), c.Company.ID)
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
@@ -73,7 +74,7 @@ func stuckProvisions(tb testing.TB, s *store.Store, n int) (release func()) {
 			if i%2 == 1 {
 				in = domain.Provision{ExternalID: fmt.Sprintf("new%d", i), Email: address, Name: "New"}
 			}
-			_, _, _ = s.Provision(tb.Context(), c, in) // only the first can have the address
+			_, _, _ = s.Provision(ctx, c, in) // only the first can have the address
 		})
 	}
 	waitForLocks(tb, s, n/2)

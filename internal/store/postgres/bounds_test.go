@@ -140,3 +140,27 @@ func TestReadOnlyServerIsUnavailable(t *testing.T) {
 		t.Errorf("counted %d", n)
 	}
 }
+
+// After a restart of the server every connection of the pool is dead. A change finds
+// out and runs on a new one.
+func TestWriteSurvivesDeadConnections(t *testing.T) {
+	t.Parallel()
+	e := openMigrated(t)
+	if e == nil {
+		return
+	}
+	killer := open(t, e.Address())
+	for i := range 5 {
+		err := write(t, killer, `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+			WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := write(t, e, `UPDATE counters SET n = n + 1 WHERE id = 1`); err != nil {
+			t.Fatalf("a change after the connections were killed: %v", err)
+		}
+		if n := sum(t, e); n != int64(i+1) {
+			t.Fatalf("counted %d after %d changes", n, i+1)
+		}
+	}
+}

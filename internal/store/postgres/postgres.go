@@ -5,6 +5,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -64,8 +65,13 @@ func Open(ctx context.Context, address string, options db.Options) (*Engine, err
 func (e *Engine) Write(ctx context.Context, fn func(db.Tx) error) error {
 	began := time.Now()
 	for try := 0; ; try++ {
-		err := e.writeOnce(ctx, fn)
-		if err == nil || try >= retries(err) || time.Since(began) > connectionTimeout {
+		lost, err := e.writeOnce(ctx, fn)
+		if err == nil {
+			return nil
+		}
+		elapsed := time.Since(began)
+		lost = lost && try < maxLostConnections && elapsed < time.Second
+		if !lost && (try >= retries(err) || elapsed > connectionTimeout) {
 			return err
 		}
 		wait := time.Duration(1+rand.IntN(4<<min(try, 5))) * time.Millisecond //nolint:gosec // Jitter is no secret.
@@ -77,22 +83,29 @@ func (e *Engine) Write(ctx context.Context, fn func(db.Tx) error) error {
 	}
 }
 
-func (e *Engine) writeOnce(ctx context.Context, fn func(db.Tx) error) error {
+// maxLostConnections is how many connections of the pool may turn out to be dead,
+// as all are after the server was restarted, before a transaction fails.
+const maxLostConnections = 3
+
+// writeOnce reports lost = true if the connection broke before the commit was sent:
+// then the transaction has had no effect and can run again.
+func (e *Engine) writeOnce(ctx context.Context, fn func(db.Tx) error) (lost bool, err error) {
 	conn, release, err := e.acquire(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer release()
 	t := &tx{runner: runner{conn: conn}, engine: e}
 	if err := fn(t); err != nil {
+		lost = conn.IsClosed() && ctx.Err() == nil && errors.Is(err, db.ErrUnavailable)
 		t.rollback()
-		return err
+		return lost, err
 	}
 	if err := t.commit(ctx); err != nil {
 		t.rollback()
-		return err
+		return false, err
 	}
-	return nil
+	return false, nil
 }
 
 // Read runs fn on one connection.
