@@ -78,12 +78,12 @@ func (s *Store) Join(ctx context.Context, c domain.Caller, email, name string) (
 // Employees returns a page of the live employees by ascending id.
 func (s *Store) Employees(ctx context.Context, company int64, f domain.EmployeeFilter, p domain.PageRequest) (domain.Page[domain.Employee], error) {
 	var out domain.Page[domain.Employee]
-	cond := employeeConditions(company, f, anyIndex)
+	cond := employeeConditions(company, f, anyIndex, 0)
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return r.Scan(&out.Total) }, `SELECT count(*) FROM employees e`+cond.where(), cond.args...)
 	paged := cond.clone()
 	if p.After != nil {
-		paged.add("e.id > ?", p.After.ID)
+		paged = employeeConditions(company, f, anyIndex, p.After.ID)
 	}
 	limit := paged.limit(p)
 	b.Query(func(r db.Rows) error {
@@ -99,8 +99,10 @@ func (s *Store) Employees(ctx context.Context, company int64, f domain.EmployeeF
 	return out, err
 }
 
-// employeeConditions returns the conditions of a filter, for lists and reports.
-func employeeConditions(company int64, f domain.EmployeeFilter, path accessPath) *conditions {
+// employeeConditions returns the conditions of a filter, for lists and reports, for
+// employees whose id is greater than after. The tags are searched from there on too:
+// otherwise a page would cost more the later it is.
+func employeeConditions(company int64, f domain.EmployeeFilter, path accessPath, after int64) *conditions {
 	cond := &conditions{}
 	cond.add("e.company_id = ?", company)
 	cond.add(path.isNull("e.left_at"))
@@ -111,7 +113,10 @@ func employeeConditions(company int64, f domain.EmployeeFilter, path accessPath)
 		cond.add("e.email_folded = ?", domain.FoldEmail(f.Email))
 	}
 	if f.Tag != "" {
-		cond.add(path.isAmong("e.id", "t.employee_id", "employee_tags t WHERE t.company_id = ? AND t.tag = ?"), company, f.Tag)
+		cond.add(path.isAmong("e.id", "t.employee_id", "employee_tags t WHERE t.company_id = ? AND t.tag = ? AND t.employee_id > ?"), company, f.Tag, after)
+	}
+	if after > 0 {
+		cond.add("e.id > ?", after)
 	}
 	return cond
 }

@@ -55,7 +55,7 @@ func readSummaries(ctx context.Context, c db.Conn, company int64, f domain.Emplo
 // their counts. A subquery has one column, and six subqueries would read every
 // assignment six times.
 func employeeReportSQL(company int64, f domain.EmployeeFilter, now time.Time) (string, []any) {
-	cond := employeeConditions(company, f, primaryKeyWalk)
+	cond := employeeConditions(company, f, primaryKeyWalk, 0)
 	counts := ``
 	for _, status := range []domain.Status{
 		domain.StatusAssigned, domain.StatusStarted, domain.StatusCompleted, domain.StatusFailed, domain.StatusNeedsRetry,

@@ -13,8 +13,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// model is what the store must come to: every activity applied once, in the
-// order in which it was first told.
+// model is the state that the store must arrive at: every activity is applied once,
+// in the order in which it was first reported.
 type model struct {
 	progress map[int64]*domain.Progress
 	rules    map[int64]domain.CourseRule
@@ -42,7 +42,7 @@ func (m *model) apply(acts []domain.Activity) (statuses []string) {
 	return statuses
 }
 
-// drawActivities draws a report: few ids, so that many are repeated; few
+// drawActivities draws a report. It uses few ids, so that many are repeated, and few
 // instants, so that many are late.
 func drawActivities(t *rapid.T, prefix string, list []domain.BulkResult, noon time.Time) []domain.Activity {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) domain.Activity {
@@ -60,7 +60,7 @@ func drawActivities(t *rapid.T, prefix string, list []domain.BulkResult, noon ti
 	}), 1, 12).Draw(t, "report")
 }
 
-// step is every move that RULES allow to activities, one at a time.
+// step holds every change of status that the rules allow an activity to make.
 var step = map[string]bool{
 	"assigned > started": true, "started > completed": true, "started > needs_retry": true, "started > failed": true, "needs_retry > started": true,
 }
@@ -85,7 +85,7 @@ func TestActivitiesFollowTheModel(t *testing.T) {
 			for range rapid.IntRange(1, 3).Draw(t, "reports") {
 				acts := drawActivities(t, prefix, results, noon)
 				if diff := cmp.Diff(m.apply(acts), f.report(acts...)); diff != "" {
-					t.Fatalf("answers: %s", diff)
+					t.Fatalf("the results differ from the model: %s", diff)
 				}
 			}
 			for id, want := range m.progress {
@@ -95,28 +95,28 @@ func TestActivitiesFollowTheModel(t *testing.T) {
 	})
 }
 
-// checkProgress holds what is stored of an assignment against the model.
+// checkProgress compares a stored assignment with the model.
 func (f testCompany) checkProgress(t *rapid.T, id int64, want domain.Progress) {
 	got := f.assignment(id)
 	if diff := cmp.Diff(want, got.Progress); diff != "" {
-		t.Fatalf("stored: %s", diff)
+		t.Fatalf("the stored assignment differs from the model: %s", diff)
 	}
 	if n := len(f.attempts(id)); n != want.Attempts {
-		t.Fatalf("%d attempts are kept, %d were begun", n, want.Attempts)
+		t.Fatalf("%d attempts are stored, %d were begun", n, want.Attempts)
 	}
 	at := "assigned"
 	for _, move := range texts(f.t, f.s, `SELECT from_status || ' > ' || to_status FROM assignment_history WHERE assignment_id = $1 ORDER BY id`, id) {
 		var from, to string
 		if _, err := fmt.Sscanf(move, "%s > %s", &from, &to); err != nil || from != at || !step[move] {
-			t.Fatalf("after %s the history says %s", at, move)
+			t.Fatalf("the status is %s, and the next entry of the history is %s", at, move)
 		}
 		at = to
 	}
 	if at != string(want.Status) {
-		t.Fatalf("the history ends at %s, the assignment is %s", at, want.Status)
+		t.Fatalf("the history ends with %s, but the status is %s", at, want.Status)
 	}
 	ends := number(f.t, f.s, `SELECT count(*) FROM events WHERE assignment_id = $1 AND kind <> 'assignment.created'`, id)
 	if (ends == 1) != (want.CompletedAt != nil) {
-		t.Fatalf("%d events of the end of an assignment that is %s", ends, want.Status)
+		t.Fatalf("there are %d final events of an assignment with the status %s", ends, want.Status)
 	}
 }

@@ -22,7 +22,7 @@ func ended(id string, assignment int64, at time.Time, score domain.Points) domai
 	return domain.Activity{ID: id, AssignmentID: assignment, Type: domain.ActivityAttemptFinished, OccurredAt: at, Score: &score}
 }
 
-// attempts and history show what is kept of an assignment's course.
+// attempts returns the stored attempts of an assignment, one text for each.
 func (f testCompany) attempts(id int64) []string {
 	f.t.Helper()
 	return texts(f.t, f.s, `SELECT CAST(number AS TEXT) || ' ' || coalesce(CAST(score AS TEXT), '-') || ' ' ||
@@ -55,7 +55,7 @@ func TestActivities(t *testing.T) {
 		want.UpdatedAt = got.UpdatedAt
 		equal(t, "after the first attempt", got, want)
 		if !got.UpdatedAt.After(a.UpdatedAt) {
-			t.Error("a change that no updatedSince sees")
+			t.Error("the change is not reported by updatedSince")
 		}
 		rows, stamp := f.attempts(a.ID), got.UpdatedAt
 		waitUntil(t, s, stamp.Add(time.Millisecond))
@@ -76,14 +76,14 @@ func TestActivities(t *testing.T) {
 	})
 }
 
-// An activity that skips a step implies it: the history shows no forbidden move.
+// An activity that skips a step implies it, so the history holds no forbidden change.
 func TestImpliedMoves(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		f := newTestCompany(t, s)
 		f.provisionAll("E1")
 		a, c := f.assign("A1", "E1", f.addAssessment()), f.assign("A2", "E1", f.addCourse(domain.Course{Name: "Course"}))
-		// No instant is given: both ends lie in one millisecond, and are two attempts.
+		// Without an instant both attempts end in the same millisecond; they are still two.
 		equal(t, "two ends at once", f.report(ended("1", a.ID, time.Time{}, 10_00), ended("2", a.ID, time.Time{}, 10_00), progress("3", c.ID, time.Time{}, 100_00)),
 			[]string{"needs_retry", "failed", "completed"})
 		equal(t, "history of the exam", f.history(a.ID), []string{
@@ -95,7 +95,7 @@ func TestImpliedMoves(t *testing.T) {
 		equal(t, "attempts of the course", f.attempts(c.ID), []string{"1 10000 passed"})
 		equal(t, "events", f.events()[3:], []string{"assignment.failed A1", "assignment.completed A2"})
 		if got := f.assignment(a.ID); got.CompletedAt == nil || got.CompletedAt.Before(a.AssignedAt) {
-			t.Errorf("an activity without an instant happens now, not at %v", got.CompletedAt)
+			t.Errorf("an activity without an instant happened at %v, want now", got.CompletedAt)
 		}
 	})
 }
@@ -121,7 +121,7 @@ func TestActivitiesRefused(t *testing.T) {
 		wantCode(t, "a revoked assignment", results[1].Err, domain.CodeAssignmentRevoked)
 		wantCode(t, "a bad item", results[2].Err, domain.CodeInvalid)
 		if results[3].Err != nil || results[3].Status != domain.StatusStarted {
-			t.Errorf("their neighbour: %+v", results[3])
+			t.Errorf("the valid item next to refused ones: %+v", results[3])
 		}
 		equal(t, "kept", texts(t, s, `SELECT id FROM activities`), []string{"4"})
 		equal(t, "an id that was refused before", f.report(progress("1", a.ID, s.Now(), 5_00)), []string{"started"})
@@ -130,7 +130,7 @@ func TestActivitiesRefused(t *testing.T) {
 	})
 }
 
-// The platform's id is known once, for whichever assignment and in whichever request.
+// An id is applied once, whatever the assignment and the request.
 func TestActivityIDsCountOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -178,7 +178,7 @@ func TestActivitiesTakeAConstantNumberOfStatements(t *testing.T) {
 			}))
 		}
 		if few, many := count("few", 2), count("many", 1000); few != many || many > 12 {
-			t.Errorf("%d statements for 2 activities, %d for 1000", few, many)
+			t.Errorf("2 activities take %d statements, 1000 take %d", few, many)
 		}
 		equal(t, "completed", number(t, s, `SELECT count(*) FROM assignments WHERE status = 'completed'`), 100)
 		equal(t, "events", number(t, s, `SELECT count(*) FROM events WHERE kind = 'assignment.completed'`), 100)

@@ -11,7 +11,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// bulk assigns and gives a line per item: the assignment's externalId and status, or the code.
+// bulk assigns several items and returns a line for each: the assignment's
+// externalId and status, or the error code.
 func (f testCompany) bulk(items ...domain.BulkItem) ([]string, []domain.BulkResult) {
 	f.t.Helper()
 	results, err := f.s.Assign(f.t.Context(), f.c, items)
@@ -53,13 +54,13 @@ func TestBulk(t *testing.T) {
 			"old started", "employee_offboarded", "course_not_found", "wrong_company", "idempotency_conflict", "M assigned",
 		})
 		if results[0].Assignment.ID != results[4].Assignment.ID || results[6].Assignment.ID != old.ID {
-			t.Error("a repeated item answers with the assignment that is there")
+			t.Error("a repeated item did not return the existing assignment")
 		}
 		equal(t, "a result is what is stored", results[3].Assignment, f.assignment(results[3].Assignment.ID))
 		// Ids and events follow the order of the items, not of their keys.
 		ids := []int64{results[0].Assignment.ID, results[3].Assignment.ID, results[11].Assignment.ID}
 		if !slices.IsSorted(ids) {
-			t.Errorf("ids in the order of the items: %v", ids)
+			t.Errorf("the ids are not in the order of the items: %v", ids)
 		}
 		equal(t, "events", f.events()[5:], []string{"assignment.created Z", "assignment.created A", "assignment.created M"})
 		equal(t, "one entry per request", f.audit()[5:], []string{"assignment.created", "assignment.created"})
@@ -73,7 +74,7 @@ func TestBulk(t *testing.T) {
 	})
 }
 
-// keys gives items for each key, spread over the employees.
+// keys returns an item for each name, distributed over the employees.
 func keys(names []string, employees []string, course int64) []domain.BulkItem {
 	items := make([]domain.BulkItem, len(names))
 	for i, n := range names {
@@ -102,18 +103,18 @@ func TestBulkTakesAConstantNumberOfStatements(t *testing.T) {
 		}
 		few, many := count(keys(numbered("few%d", 0, 2), employees, exam)), count(keys(numbered("many%d", 0, 500), employees, exam))
 		if few != many || many > 12 {
-			t.Errorf("%d statements for 2 items, %d for 500", few, many)
+			t.Errorf("2 items take %d statements, 500 take %d", few, many)
 		}
 		if again := count(keys(numbered("many%d", 0, 500), employees, exam)); again > many {
-			t.Errorf("%d statements for 500 items that are there", again)
+			t.Errorf("500 items that exist already take %d statements", again)
 		}
 		equal(t, "assignments", number(t, s, `SELECT count(*) FROM assignments`), 502)
 		equal(t, "deliveries", number(t, s, `SELECT count(*) FROM deliveries WHERE kind = 'assignment.created'`), 502)
 	})
 }
 
-// Requests over the same keys, in opposite orders, with others taking employees
-// away and changing them, all succeed and make each assignment once.
+// Requests for the same keys in opposite orders all succeed and create each
+// assignment once, while other requests offboard and change the employees.
 func TestOverlappingBulks(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

@@ -44,7 +44,7 @@ func TestAssign(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := f.assignment(late.ID); got.Deadline != past || !got.IsRequired || got.Category(s.Now()) != domain.CategoryOverdue {
-			t.Errorf("a deadline in the past: %+v", got)
+			t.Errorf("an assignment with a past deadline: %+v", got)
 		}
 		equal(t, "events", f.events(), []string{"employee.joined E1", "assignment.created A1", "assignment.created A2"})
 		equal(t, "entries", f.audit(), []string{"employee.provisioned", "course.added", "assignment.created", "assignment.created"})
@@ -63,7 +63,7 @@ func TestAssignAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.report(progress("x", made.ID, s.Now(), 30_00))
-		// Moved in the cabinet: what was asked for stays what was asked for.
+		// A deadline that was moved in the cabinet does not change what was asked for.
 		change(t, s, `UPDATE assignments SET deadline = $1 WHERE id = $2`, deadline.Add(time.Hour), made.ID)
 		now, before := f.assignment(made.ID), dump(t, s)
 		with := func(change func(in *domain.NewAssignment)) domain.NewAssignment {
@@ -91,13 +91,13 @@ func TestAssignAgain(t *testing.T) {
 			_, err := f.tryAssign(in)
 			var conflict *domain.Error
 			if !errors.As(err, &conflict) || conflict.Code != domain.CodeConflict || len(conflict.Fields) != 1 || conflict.Fields[0].Field != field {
-				t.Errorf("another %s: %+v", field, err)
+				t.Errorf("a repeated request with another %s: %+v", field, err)
 			}
 		}
 		equal(t, "what repeating wrote", mentions(dump(t, s), "assignments:", "events:"), mentions(before, "assignments:", "events:"))
 		recertified := f.assign("A2", "E1", exam)
 		if recertified.ID == made.ID {
-			t.Error("the same course under another externalId is another assignment")
+			t.Error("the same course under another externalId returned the same assignment")
 		}
 	})
 }
@@ -159,10 +159,10 @@ func TestRevoke(t *testing.T) {
 		wantCode(t, "a revoked one of another company", s.Revoke(ctx, other.c, a.ID), domain.CodeWrongCompany)
 		next := f.assign("A1", "E1", exam)
 		if next.ID == a.ID {
-			t.Error("the externalId is free again, and gives a new assignment")
+			t.Error("the externalId of a revoked assignment returned the revoked one")
 		}
 		if err := s.Revoke(ctx, f.c, a.ID); err != nil {
-			t.Error("revoking the old one once more:", err)
+			t.Error("revoke the old assignment again:", err)
 		}
 		equal(t, "the new one", f.assignment(next.ID).ExternalID, "A1")
 		equal(t, "events", f.events(), []string{"employee.joined E1", "assignment.created A1", "assignment.created A1"})

@@ -16,7 +16,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// testCompany is a company under test, with short ways to act as it and to see what it wrote.
+// testCompany is a company under test, with helpers that act for it and that read
+// what was written.
 type testCompany struct {
 	t *testing.T
 	s *store.Store
@@ -28,14 +29,14 @@ func newTestCompany(t *testing.T, s *store.Store) testCompany {
 	return testCompany{t, s, storetest.Company(t, s, t.Name())}
 }
 
-// with gives the firm on another store of the same database.
+// with returns the company on another store of the same database.
 func (f testCompany) with(s *store.Store) testCompany { return testCompany{f.t, s, f.c} }
 
 func (f testCompany) provision(externalID, email string) (domain.Employee, domain.ProvisionStatus, error) {
 	return f.s.Provision(f.t.Context(), f.c, domain.Provision{ExternalID: externalID, Email: email, Name: "Name of " + externalID})
 }
 
-// provisionAll provisions employees whose addresses follow from their identifiers.
+// provisionAll provisions employees; see address for their addresses.
 func (f testCompany) provisionAll(externalIDs ...string) {
 	f.t.Helper()
 	for _, id := range externalIDs {
@@ -111,7 +112,7 @@ func (f testCompany) assignment(id int64) domain.Assignment {
 	return a
 }
 
-// report sends activities and gives what became of each: a status or a code.
+// report sends activities and returns the result of each: a status or an error code.
 func (f testCompany) report(acts ...domain.Activity) []string {
 	f.t.Helper()
 	items := make([]domain.ActivityItem, len(acts))
@@ -132,19 +133,19 @@ func (f testCompany) report(acts ...domain.Activity) []string {
 	return out
 }
 
-// events lists the company's events, oldest first, as "kind externalId".
+// events returns the company's events, the oldest first, as "kind externalId".
 func (f testCompany) events() []string {
 	f.t.Helper()
 	return texts(f.t, f.s, `SELECT kind || ' ' || external_id FROM events WHERE company_id = $1 ORDER BY id`, f.c.Company.ID)
 }
 
-// audit lists the actions in the company's audit log, oldest first.
+// audit returns the actions in the company's audit log, the oldest first.
 func (f testCompany) audit() []string {
 	f.t.Helper()
 	return texts(f.t, f.s, `SELECT action FROM audit_entries WHERE company_id = $1 ORDER BY id`, f.c.Company.ID)
 }
 
-// texts gives the one text column of a query.
+// texts returns the rows of a query with one text column.
 func texts(t *testing.T, s *store.Store, sql string, args ...any) []string {
 	t.Helper()
 	return column[string](t, s, sql, args...)
@@ -154,7 +155,7 @@ func number(t *testing.T, s *store.Store, sql string, args ...any) int64 {
 	t.Helper()
 	all := column[int64](t, s, sql, args...)
 	if len(all) != 1 {
-		t.Fatalf("%d rows of %s", len(all), sql)
+		t.Fatalf("got %d rows, want 1: %s", len(all), sql)
 	}
 	return all[0]
 }
@@ -186,7 +187,7 @@ func change(t *testing.T, s *store.Store, sql string, args ...any) {
 	}
 }
 
-// race runs fn n times at once and waits for all.
+// race calls fn n times in parallel and waits for all calls.
 func race(n int, fn func(i int)) {
 	var ready, done sync.WaitGroup
 	ready.Add(n)
@@ -200,7 +201,7 @@ func race(n int, fn func(i int)) {
 	done.Wait()
 }
 
-// resultCounts counts what concurrent calls answered.
+// resultCounts counts the results of concurrent calls.
 type resultCounts struct {
 	mu     sync.Mutex
 	counts map[string]int
@@ -237,7 +238,7 @@ func wantCode(t *testing.T, what string, err error, want domain.Code) {
 
 func ptr[T any](v T) *T { return &v }
 
-// before is a moment before the database's now, in whole milliseconds.
+// before returns the instant that lies d before the database's clock.
 func before(s *store.Store, d time.Duration) time.Time { return s.Now().Add(-d) }
 
 func numbered(format string, from, to int) []string {

@@ -11,7 +11,7 @@ import (
 
 var platform = domain.Actor{Kind: domain.ActorPlatform, ID: 1, Label: "platform"}
 
-// courseIDs lists the courses that the company may assign.
+// courseIDs returns the ids of the courses that the company may assign.
 func (f testCompany) courseIDs() []int64 {
 	f.t.Helper()
 	list, _, err := f.s.Courses(f.t.Context(), f.c.Company.ID)
@@ -63,7 +63,7 @@ func TestCoursesOfACompany(t *testing.T) {
 		equal(t, "the other company's", other.courseIDs(), []int64{theirs})
 		list, _, err := s.Courses(t.Context(), f.c.Company.ID)
 		if err != nil || list[1].ParentID != want.ID || list[1].ExternalID != "" {
-			t.Errorf("a slice in the list: %+v, %v", list, err)
+			t.Errorf("the list with a slice: %+v, %v", list, err)
 		}
 		_, err = s.Course(t.Context(), f.c.Company.ID, theirs)
 		wantCode(t, "a course of another company", err, domain.CodeWrongCompany)
@@ -93,12 +93,12 @@ func TestPutCourse(t *testing.T) {
 		} {
 			before := dump(t, s)
 			if same, status := f.put(c); same != id || status != "unchanged" {
-				t.Errorf("%s: the same again: %d %s", name, same, status)
+				t.Errorf("%s: the same course again returned %d, %s", name, same, status)
 			}
 			equal(t, "what unchanged wrote", dump(t, s), before)
 			change(&c)
 			if same, status := f.put(c); same != id || status != "updated" {
-				t.Errorf("%s: changed: %d %s", name, same, status)
+				t.Errorf("%s: the changed course returned %d, %s", name, same, status)
 			}
 			f.grant("P1", true)
 			got, err := s.Course(t.Context(), f.c.Company.ID, id)
@@ -154,7 +154,7 @@ func TestGrantCourse(t *testing.T) {
 	})
 }
 
-// An assignment shows the course's name: renaming is a change of it, also where
+// An assignment shows the course's name. So a rename changes the assignment, even if
 // the course can't be assigned any more.
 func TestRenamedCourseStampsAssignments(t *testing.T) {
 	t.Parallel()
@@ -174,7 +174,7 @@ func TestRenamedCourseStampsAssignments(t *testing.T) {
 		f.put(domain.Course{ExternalID: "P1", Name: "New", AllowedAttempts: 1})
 		for i, c := range []testCompany{f, withdrawn} {
 			if got := c.assignment(list[i].ID); got.CourseName != "New" || !got.UpdatedAt.After(list[i].UpdatedAt) {
-				t.Errorf("company %d: %s, updated %v, before %v", i, got.CourseName, got.UpdatedAt, list[i].UpdatedAt)
+				t.Errorf("company %d: the assignment shows %s and was updated at %v, before at %v", i, got.CourseName, got.UpdatedAt, list[i].UpdatedAt)
 			}
 		}
 	})

@@ -9,10 +9,10 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/sqlite"
 )
 
-// housekeeping moves with every transaction, whether it changes anything or not.
+// housekeeping lists tables that change with every transaction.
 var housekeeping = map[string]bool{"goose_db_version": true, "sequences": true, "change_clock": true, "sqlite_sequence": true}
 
-// tables lists every table but the housekeeping.
+// tables returns the names of all tables except housekeeping.
 func tables(t *testing.T, s *store.Store) []string {
 	t.Helper()
 	list := `SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`
@@ -28,7 +28,8 @@ func tables(t *testing.T, s *store.Store) []string {
 	return out
 }
 
-// columns lists the columns of a table; asText gives SQL that shows each as text.
+// columns returns the names of a table's columns, and for each an SQL expression
+// that shows it as text.
 func columns(t *testing.T, s *store.Store, table string) (names, asText []string) {
 	t.Helper()
 	if s.Engine().Name() == "sqlite" {
@@ -51,7 +52,7 @@ func columns(t *testing.T, s *store.Store, table string) (names, asText []string
 	return names, asText
 }
 
-// dump shows every row of every table as a line of text.
+// dump returns every row of every table as a line of text.
 func dump(t *testing.T, s *store.Store) []string {
 	t.Helper()
 	var out []string
@@ -64,7 +65,7 @@ func dump(t *testing.T, s *store.Store) []string {
 	return out
 }
 
-// mentions gives the lines of the dump that hold any of the words.
+// mentions returns the lines that contain any of the words, ignoring case.
 func mentions(lines []string, words ...string) []string {
 	out := []string{}
 	for _, line := range lines {
@@ -78,7 +79,8 @@ func mentions(lines []string, words ...string) []string {
 	return out
 }
 
-// wantNoTrace searches the files of an SQLite database for the words.
+// wantNoTrace fails the test if a file of an SQLite database contains any of the
+// words.
 func wantNoTrace(t *testing.T, s *store.Store, words ...string) {
 	t.Helper()
 	e, ok := s.Engine().(*sqlite.Engine)

@@ -12,11 +12,12 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// identifying is all that tells of the person that these tests erase.
+// identifying holds parts of everything that identifies the person to be erased.
 var identifying = []string{"quux", "zaphod", "galaxy", "arthur", "trillian"}
 
-// provisionWithHistory gives a person a past in the company: other names and addresses, a leave,
-// assignments in every state, deliveries and what receivers answered to them.
+// provisionWithHistory creates a person with a history in the company: former names
+// and addresses, an offboarding, assignments in every status, and deliveries with
+// responses.
 func (f testCompany) provisionWithHistory(t *testing.T) (exam, course int64) {
 	t.Helper()
 	storetest.Endpoint(t, f.s, f.c.Company.ID)
@@ -54,12 +55,12 @@ func TestEraseLeavesNoTrace(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		f, other := newTestCompany(t, s), newTestCompany(t, s)
-		// Pages of a file are split and joined as it grows: what moved must not stay behind.
+		// A growing SQLite file moves rows between pages: no copy may stay behind.
 		f.provisionAll(numbered("before%03d", 0, 40)...)
 		exam, course := f.provisionWithHistory(t)
 		f.provisionAll(numbered("after%03d", 0, 40)...)
 		if len(mentions(dump(t, s), identifying...)) < 20 {
-			t.Fatal("there is nothing to erase")
+			t.Fatal("the dump holds too little to erase")
 		}
 		told := writtenSoFar{len(f.events()), len(f.audit())}
 		if err := f.erase("QUUX-2"); err != nil {
@@ -80,7 +81,7 @@ func TestEraseLeavesNoTrace(t *testing.T) {
 	})
 }
 
-// wantErased holds what the world says of someone who was erased.
+// wantErased checks how an erased person appears to the company and to another one.
 func (f testCompany) wantErased(other testCompany) {
 	f.t.Helper()
 	ctx, c := f.t.Context(), f.c.Company.ID
@@ -95,10 +96,10 @@ func (f testCompany) wantErased(other testCompany) {
 	equal(f.t, "deliveries of the others", number(f.t, f.s, `SELECT count(*) FROM deliveries WHERE company_id = $1 AND state = 'pending'
 		AND event_id IN (SELECT id FROM events WHERE company_id = $1 AND kind = 'employee.joined' AND erased_at IS NULL)`, c), 40)
 	if _, status, err := f.provision("QUUX-2", "trillian@galaxy.test"); status != domain.ProvisionCreated || err != nil {
-		f.t.Errorf("provisioned anew: %s, %v", status, err)
+		f.t.Errorf("provision the erased person again: %s, %v", status, err)
 	}
 	if _, status, err := other.provision("Q", "zaphod@galaxy.test"); status != domain.ProvisionCreated || err != nil {
-		f.t.Errorf("an address of old: %s, %v", status, err)
+		f.t.Errorf("provision a former address: %s, %v", status, err)
 	}
 }
 
@@ -122,12 +123,12 @@ func TestEraseFormer(t *testing.T) {
 		equal(t, "in the other company", other.employee("E1").Email, "e1@x.test")
 		e, status, err := f.provision("E1", "e1@x.test")
 		if err != nil || status != domain.ProvisionLinked || e.ID == first.ID {
-			t.Errorf("provisioned anew, with an account elsewhere: %s as %d, was %d, %v", status, e.ID, first.ID, err)
+			t.Errorf("provision someone again whose account exists elsewhere: %s with id %d, before %d, %v", status, e.ID, first.ID, err)
 		}
 	})
 }
 
-// An externalId that was given to someone else: each person is erased for themselves.
+// Two people have had the same externalId: each of them is erased separately.
 func TestEraseOneOfTwo(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -140,7 +141,7 @@ func TestEraseOneOfTwo(t *testing.T) {
 		}
 		left := dump(t, s)
 		if len(mentions(left, f.email("bob"))) != 0 || len(mentions(left, f.email("anna"))) == 0 {
-			t.Errorf("Bob is erased, Anna is not: %v", mentions(left, "@"))
+			t.Errorf("erasing Bob must leave Anna: %v", mentions(left, "@"))
 		}
 		_, _, err := s.Employee(t.Context(), f.c.Company.ID, "E1")
 		wantCode(t, "who is left", err, domain.CodeEmployeeOffboarded)

@@ -19,7 +19,7 @@ func (f testCompany) mustPatch(externalID string, p domain.EmployeePatch) domain
 	return out.Employee
 }
 
-// tagged lists who the index of tags finds.
+// tagged returns the employees that are found by a tag.
 func (f testCompany) tagged(tag string) []string {
 	f.t.Helper()
 	list, err := f.s.Employees(f.t.Context(), f.c.Company.ID, domain.EmployeeFilter{Tag: tag}, domain.PageRequest{Number: 1, Limit: 10})
@@ -82,21 +82,21 @@ func TestPatchEmail(t *testing.T) {
 		f.mustPatch("E1", domain.EmployeePatch{Email: ptr("E1@X.test")})
 		folded := f.assignment(a.ID)
 		if folded.EmployeeEmail != "E1@X.test" || !folded.UpdatedAt.After(a.UpdatedAt) {
-			t.Errorf("after another case: %s, updated %v, before %v", folded.EmployeeEmail, folded.UpdatedAt, a.UpdatedAt)
+			t.Errorf("after a change of case: %s, updated at %v, before at %v", folded.EmployeeEmail, folded.UpdatedAt, a.UpdatedAt)
 		}
 		waitUntil(t, s, folded.UpdatedAt.Add(time.Millisecond))
 		f.mustPatch("E1", domain.EmployeePatch{Email: ptr("new@x.test")})
 		if moved := f.assignment(a.ID); moved.EmployeeEmail != "new@x.test" || !moved.UpdatedAt.After(folded.UpdatedAt) {
-			t.Errorf("after another address: %s, updated %v, before %v", moved.EmployeeEmail, moved.UpdatedAt, folded.UpdatedAt)
+			t.Errorf("after a change of address: %s, updated at %v, before at %v", moved.EmployeeEmail, moved.UpdatedAt, folded.UpdatedAt)
 		}
 		f.mustPatch("E1", domain.EmployeePatch{Name: ptr("Anna")})
 		equal(t, "accounts", texts(t, s, `SELECT email_folded FROM accounts ORDER BY email_folded`), []string{"e2@x.test", "new@x.test"})
-		// The old address is nobody's account any more; the new one is known to the platform.
+		// The old address has no account any more; the new one has.
 		if _, status, err := other.provision("O1", "e1@x.test"); status != domain.ProvisionCreated {
-			t.Errorf("the address that was left: %s, %v", status, err)
+			t.Errorf("provision the old address: %s, %v", status, err)
 		}
 		if _, status, err := other.provision("O2", "NEW@x.test"); status != domain.ProvisionLinked {
-			t.Errorf("the address that was taken up: %s, %v", status, err)
+			t.Errorf("provision the new address elsewhere: %s, %v", status, err)
 		}
 		f.mustPatch("E1", domain.EmployeePatch{Email: ptr("third@x.test")})
 		equal(t, "an account that another company uses stays",
@@ -155,7 +155,7 @@ func TestPatchActive(t *testing.T) {
 	})
 }
 
-// wantFormer holds that the employee answers as someone who left, and is nowhere listed.
+// wantFormer checks that the employee is reported as offboarded and is in no list.
 func (f testCompany) wantFormer(externalID string, a domain.Assignment) {
 	f.t.Helper()
 	ctx, company := f.t.Context(), f.c.Company.ID
@@ -167,7 +167,7 @@ func (f testCompany) wantFormer(externalID string, a domain.Assignment) {
 	wantCode(f.t, "another assignment", err, domain.CodeEmployeeOffboarded)
 	people, err := f.s.Employees(ctx, company, domain.EmployeeFilter{}, domain.PageRequest{Number: 1, Limit: 10})
 	if err != nil || people.Total != 0 {
-		f.t.Errorf("listed: %+v, %v", people, err)
+		f.t.Errorf("the list of employees: %+v, %v", people, err)
 	}
 	since := a.UpdatedAt
 	for _, filter := range []domain.AssignmentFilter{{}, {EmployeeExternalID: externalID}, {UpdatedSince: &since}} {
@@ -199,7 +199,7 @@ func TestBringBackByPatch(t *testing.T) {
 		f.join("E1", "new-holder")
 		_, err = f.patch("E1", domain.EmployeePatch{Active: ptr(true)})
 		if err != nil {
-			t.Error("the externalId is another's now, who is active:", err)
+			t.Error("patch the present owner of the externalId:", err)
 		}
 		equal(t, "who has the externalId", f.employee("E1").Email, f.email("new-holder"))
 	})

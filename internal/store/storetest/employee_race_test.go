@@ -39,8 +39,8 @@ func TestProvisionRaces(t *testing.T) {
 	})
 }
 
-// Requests that come together are answered together: those of several companies,
-// who are new, known, former, and those in conflict.
+// Concurrent requests share a transaction: of several companies, for new, existing
+// and former employees, and with conflicts.
 func TestProvisionTogether(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -74,7 +74,7 @@ func TestProvisionTogether(t *testing.T) {
 			e, status, err := f.provision(id, email)
 			got.add(string(status), err)
 			if err == nil && (e.ExternalID != id || e.Email != email || e.CompanyID != f.c.Company.ID) {
-				t.Errorf("asked for %s with %s, got %+v", id, email, e)
+				t.Errorf("provision %s with %s returned %+v", id, email, e)
 			}
 		})
 		equal(t, "answers", got.counts, map[string]int{
@@ -90,7 +90,7 @@ func TestProvisionTogether(t *testing.T) {
 	})
 }
 
-// An account is shared by companies: one may take it up while another gives it up.
+// Companies share accounts: one may start to use an account while another stops.
 func TestAccountRaces(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -149,8 +149,8 @@ func TestActiveRaces(t *testing.T) {
 	})
 }
 
-// raceOver runs every act against each of n employees at once, and answers with
-// what the acts answered.
+// raceOver calls every act in parallel for each of n new employees, and returns the
+// numbers of the results.
 func (f testCompany) raceOver(n int, acts ...func(externalID string) error) map[string]int {
 	var got resultCounts
 	for i := range n {
@@ -161,7 +161,7 @@ func (f testCompany) raceOver(n int, acts ...func(externalID string) error) map[
 	return got.counts
 }
 
-// wantOnly holds that no act failed in a way that its caller could not expect.
+// wantOnly checks that calls succeeded or failed with one of the allowed codes.
 func wantOnly(t *testing.T, got map[string]int, allowed ...domain.Code) {
 	t.Helper()
 	for what, n := range got {
@@ -170,7 +170,7 @@ func wantOnly(t *testing.T, got map[string]int, allowed ...domain.Code) {
 			fine = fine || what == string(code)
 		}
 		if !fine {
-			t.Errorf("%d times: %s", n, what)
+			t.Errorf("%d calls returned %s", n, what)
 		}
 	}
 }
@@ -199,7 +199,8 @@ func TestOffboardAgainstAssign(t *testing.T) {
 	})
 }
 
-// Whatever else is on its way for a person, after an erasure nothing is left.
+// An erasure leaves nothing behind, whatever else is written for the person at the
+// same time.
 func TestEraseAgainstEverything(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

@@ -11,14 +11,14 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// provisionRow is a row of the decision table: a situation, the same call
-// (E1, Anna) in each, and what it must answer and write.
+// provisionRow is a row of the decision table of provisioning: a situation, and what
+// the same call (E1, Anna) must return and write in it.
 type provisionRow struct {
 	name   string
 	before func(f, other testCompany)
 	want   domain.ProvisionStatus
 	code   domain.Code
-	// keeps holds that the employee is the one who was there before.
+	// keeps says that the employee existed before.
 	keeps  bool
 	events []string
 	audit  []string
@@ -53,7 +53,7 @@ var provisionTable = []provisionRow{
 		want: domain.ProvisionCreated, events: []string{"employee.joined E1"}, audit: []string{"employee.provisioned"}},
 }
 
-// join makes an employee, through the cabinet when there is no externalId.
+// join creates an employee, as the cabinet does if there is no externalId.
 func (f testCompany) join(externalID, who string) {
 	f.t.Helper()
 	var err error
@@ -67,8 +67,8 @@ func (f testCompany) join(externalID, who string) {
 	}
 }
 
-// email gives someone's address; accounts are shared by companies, so every test
-// that shares a database has a host of its own.
+// email returns an address. Companies share accounts, so each test has a host of its
+// own.
 func (f testCompany) email(who string) string { return who + "@" + f.t.Name() + ".test" }
 
 func TestProvision(t *testing.T) {
@@ -112,7 +112,7 @@ func (row provisionRow) check(t *testing.T, f, other testCompany) {
 	if row.keeps {
 		want.ID = old.ID
 	}
-	if len(row.events) == 0 { // linked: a membership that was there goes on as it is
+	if len(row.events) == 0 { // linked: the membership stays as it was
 		want = old
 		want.ExternalID = "E1"
 	}
@@ -124,7 +124,7 @@ func (row provisionRow) check(t *testing.T, f, other testCompany) {
 	}
 }
 
-// employeeByEmail reads whoever holds or held the address.
+// employeeByEmail returns the one employee, live or former, with the address.
 func (f testCompany) employeeByEmail(who string) domain.Employee {
 	f.t.Helper()
 	email := f.email(who)
@@ -137,7 +137,7 @@ func (f testCompany) employeeByEmail(who string) domain.Employee {
 	}
 	ids := column[int64](f.t, f.s, `SELECT id FROM employees WHERE company_id = $1 AND email_folded = $2`, f.c.Company.ID, domain.FoldEmail(email))
 	if len(ids) != 1 {
-		f.t.Fatalf("%d employees of %s", len(ids), email)
+		f.t.Fatalf("%d employees have the address %s, want 1", len(ids), email)
 	}
 	return domain.Employee{ID: ids[0]}
 }
@@ -159,11 +159,11 @@ func TestComingBack(t *testing.T) {
 			t.Fatalf("%s, %v", status, err)
 		}
 		if e.ID != first.ID || !e.JoinedAt.After(first.JoinedAt) || e.Name != "Name of E5" {
-			t.Errorf("came back as %+v, was %+v", e, first)
+			t.Errorf("the employee came back as %+v, before %+v", e, first)
 		}
 		e, list, err := s.Employee(t.Context(), f.c.Company.ID, "E5")
 		if err != nil || len(list) != 0 {
-			t.Errorf("assignments of someone who came back: %v, %v", list, err)
+			t.Errorf("an employee who came back has assignments: %v, %v", list, err)
 		}
 		equal(t, "tags", e.Tags, []string{"shift"})
 		_, err = s.Assignment(t.Context(), f.c.Company.ID, a.ID)
@@ -173,13 +173,13 @@ func TestComingBack(t *testing.T) {
 	})
 }
 
-// waitUntil waits for the database's clock.
+// waitUntil waits until the database's clock has reached the instant.
 func waitUntil(t *testing.T, s *store.Store, at time.Time) {
 	t.Helper()
 	for s.Now().Before(at) {
 		select {
 		case <-t.Context().Done():
-			t.Fatal("the clock stands still")
+			t.Fatal("the database's clock did not reach the instant")
 		case <-time.After(time.Until(at) + time.Millisecond):
 		}
 	}
@@ -198,7 +198,7 @@ func TestJoin(t *testing.T) {
 		wantCode(t, "joining twice", err, domain.CodeEmailTaken)
 		_, err = s.Join(t.Context(), f.c, "bob@x.test", "Bob")
 		if err != nil {
-			t.Error("a second one without an externalId:", err)
+			t.Error("join a second employee without an externalId:", err)
 		}
 		if _, _, err := f.provision("E1", "anna@x.test"); err != nil {
 			t.Fatal(err)
@@ -206,7 +206,7 @@ func TestJoin(t *testing.T) {
 		f.offboard("E1")
 		back, err := s.Join(t.Context(), f.c, "Anna@x.test", "Anna B")
 		if err != nil || back.ID != e.ID || back.ExternalID != "" || back.Name != "Anna B" {
-			t.Errorf("back through the cabinet: %+v, %v", back, err)
+			t.Errorf("join a former employee: %+v, %v", back, err)
 		}
 		_, _, err = s.Employee(t.Context(), f.c.Company.ID, "E1")
 		wantCode(t, "the externalId they had", err, domain.CodeEmployeeNotFound)

@@ -44,14 +44,14 @@ func TestInstantsSurvive(t *testing.T) {
 			}
 		}
 		if none := column[*time.Time](t, s, `SELECT suspended_at FROM companies`); len(none) != 0 {
-			t.Error("companies of nobody")
+			t.Error("a read of no rows returned some")
 		}
 		newTestCompany(t, s)
 		equal(t, "an instant that is not there", column[*time.Time](t, s, `SELECT suspended_at FROM companies`), []*time.Time{nil})
 	})
 }
 
-// rowOfAll is one row with a value of every type that a Rows expression carries.
+// rowOfAll is a row with a value of every type that ValuesTable takes.
 type rowOfAll struct {
 	N     int64
 	Maybe *int64
@@ -92,7 +92,7 @@ func throughRows(t *testing.T, s *store.Store, in []rowOfAll) (out []rowOfAll) {
 	b.Query(func(r db.Rows) error {
 		var v rowOfAll
 		err := r.Scan(&v.N, &v.Maybe, &v.Text, &v.Flag, &v.At, &v.Late, &v.Raw, &v.UUID)
-		v.Raw = append([]byte{}, v.Raw...) // nothing may come back as nil or empty
+		v.Raw = append([]byte{}, v.Raw...) // an empty value may be read as nil
 		out = append(out, v)
 		return err
 	}, `SELECT n, maybe, words, flag, at_time, late, raw, CAST(uid AS text) FROM `+table+` r WHERE CAST($1 AS integer) = 7 ORDER BY at_time`, append([]any{7}, args...)...)
@@ -111,7 +111,7 @@ func TestWriteRunsAgain(t *testing.T) {
 			"after a taken key": func(tx db.Tx) error {
 				_, err := tx.Exec(t.Context(), `INSERT INTO settings (key, value) VALUES ('taken', $1)`, []byte{})
 				if !errors.Is(err, db.ErrUnique) {
-					t.Errorf("a taken key: %v", err)
+					t.Errorf("insert a key that exists: %v", err)
 				}
 				return err
 			},
@@ -132,7 +132,7 @@ func TestWriteRunsAgain(t *testing.T) {
 				return nil
 			})
 			if err != nil || runs != 3 {
-				t.Errorf("%s: %d runs, %v", name, runs, err)
+				t.Errorf("%s: the function ran %d times and returned %v", name, runs, err)
 			}
 		}
 		equal(t, "rows", number(t, s, `SELECT count(*) FROM settings`), 4)
@@ -155,7 +155,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 			})
 		}
 		if err := write(func() error { return oops }); !errors.Is(err, oops) {
-			t.Errorf("the reason is lost: %v", err)
+			t.Errorf("the error does not wrap the reason: %v", err)
 		}
 		func() {
 			defer func() { equal(t, "recovered", fmt.Sprint(recover()), "boom") }()
@@ -163,7 +163,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 		}()
 		equal(t, "rows", number(t, s, `SELECT count(*) FROM settings`), 0)
 		if err := write(func() error { return nil }); err != nil {
-			t.Error("the next one:", err)
+			t.Error("the next transaction:", err)
 		}
 		equal(t, "rows", number(t, s, `SELECT count(*) FROM settings`), 2)
 	})
@@ -199,7 +199,7 @@ func TestUnavailable(t *testing.T) {
 			err := call()
 			wantCode(t, name, err, domain.CodeUnavailable)
 			if !errors.Is(err, errDown) {
-				t.Errorf("%s: the cause is lost for the log", name)
+				t.Errorf("%s: the error does not wrap its cause", name)
 			}
 		}
 	})

@@ -11,17 +11,17 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// Size is how much a company is filled with.
+// Size is the number of records that Fill creates.
 type Size struct{ Employees, Courses, Assignments int }
 
-// Filled are the ids of what a company was filled with.
+// Filled holds the ids of the records that Fill has created.
 type Filled struct{ Employees, Courses, Assignments []int64 }
 
-// FilledFrom is when Fill's first assignment was made; each next one came a
+// FilledFrom is when Fill's first assignment was made. Each following one was made a
 // second later.
 var FilledFrom = time.Date(2026, 1, 5, 6, 0, 0, 0, time.UTC)
 
-// fillNames are what makes files hard to write.
+// fillNames are names that are hard to write into files.
 var fillNames = []string{
 	"Анна Шевченко", "Jürgen Müller", `María "Mia" García, Jr.`, "=cmd|' /C calc'!A0", "John O'Brien", "王小明 🦊",
 	"-1+1 Smith", "Łukasz <b>&amp;", "@SUM(A1)", "Chloé Dubois", "+380 Олексій",
@@ -29,10 +29,10 @@ var fillNames = []string{
 
 const fillBatch = 5000
 
-// Fill gives a company employees, courses and assignments in every status, with
-// plain statements and no events. Employee i has the external id "emp-i",
-// assignment i "asg-i", counted from 0; every third employee is tagged "third".
-// What is overdue is marked, so that a server finds nothing to sweep.
+// Fill creates employees, courses and assignments in every status, without events.
+// Employee i has the external id "emp-i" and assignment i has "asg-i", counted from
+// 0. Every third employee has the tag "third". Overdue assignments are marked, so
+// that a server finds nothing to sweep.
 func Fill(tb testing.TB, s *store.Store, company int64, n Size) Filled {
 	tb.Helper()
 	f := &filler{ctx: tb.Context(), s: s, company: company}

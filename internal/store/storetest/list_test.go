@@ -144,7 +144,7 @@ func TestPages(t *testing.T) {
 			work := f.assignments(domain.AssignmentFilter{}, page)
 			equal(t, "assignments", assignmentExternalIDs(work.Items), append([]string{}, numbered("A%d", c.from, c.to)...))
 			if people.Total != 5 || work.Total != 5 || people.More != c.more || work.More != c.more {
-				t.Errorf("page %+v: %d and %d in all, more %v and %v", c, people.Total, work.Total, people.More, work.More)
+				t.Errorf("page %+v: the totals are %d and %d, more is %v and %v", c, people.Total, work.Total, people.More, work.More)
 			}
 		}
 	})

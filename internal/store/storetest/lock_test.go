@@ -32,7 +32,7 @@ func TestWritersDoNotDeadlock(t *testing.T) {
 			ids = append(ids, f.assign(fmt.Sprintf("A%d", i), []string{"E1", "E2"}[i%2], course).ID)
 		}
 		other.provisionAll("E3")
-		// Rows that were updated in descending order lie so in the table.
+		// The table holds rows in the order of their last update: here the descending one.
 		for i := len(ids) - 1; i >= 0; i-- {
 			change(t, s, `UPDATE assignments SET percent = 1 WHERE id = $1`, ids[i])
 		}
@@ -66,16 +66,18 @@ func TestWritersDoNotDeadlock(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		end := time.Now().Add(2 * time.Second)
-		runDuring(func() { time.Sleep(time.Until(end)) }, changeEmail(f, "E1"), changeEmail(other, "E3"), learn, learn2(learn), rename, assign)
+		learnMore := func(turn int) { learn(1_000_000 + turn) } // with other ids
+		writers := []func(int){changeEmail(f, "E1"), changeEmail(other, "E3"), learn, learnMore, rename, assign}
+		race(len(writers), func(i int) {
+			for turn := range 60 {
+				writers[i](turn)
+			}
+		})
 		if s.Engine().Name() == "postgres" {
 			equal(t, "deadlocks", deadlocks(t, s)-before, 0)
 		}
 	})
 }
-
-// learn2 shifts the turns, so that two learners report different activities.
-func learn2(learn func(int)) func(int) { return func(turn int) { learn(1_000_000 + turn) } }
 
 // An activity that waits for a change of the employee's address sees the new one.
 func TestEventCarriesTheAddressThatWasWaitedFor(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// exerciseLogs is one of every question that pages ask the logs.
+// exerciseLogs runs every query of the delivery log and the audit log once.
 func exerciseLogs(f testCompany) error {
 	ctx, s, company := f.t.Context(), f.s, f.c.Company.ID
 	past, now := before(s, time.Hour), s.Now()
@@ -48,8 +48,8 @@ func exerciseLogs(f testCompany) error {
 	return nil
 }
 
-// scanned matches a step of a plan of SQLite's that reads all of a log. How
-// PostgreSQL fares is measured on a million rows.
+// scanned matches a step of SQLite's plan that reads all of a log. PostgreSQL is
+// measured on a million rows by test/load.
 var scanned = regexp.MustCompile(`SCAN (e|d|v|x|y|z|a|t)\b`)
 
 func TestLogsAreReadByIndexes(t *testing.T) {
@@ -71,12 +71,12 @@ func TestLogsAreReadByIndexes(t *testing.T) {
 		}
 	}
 	if len(explained) < 60 {
-		t.Errorf("looked at %d statements only", len(explained))
+		t.Errorf("only %d statements were explained", len(explained))
 	}
 }
 
-// sorted matches a walk of SQLite's that sorts what it has read: one that takes
-// an index in its order ends when the page is full.
+// sorted matches a plan of SQLite that reads an index and then sorts the rows. A plan
+// that reads an index in its order ends when the page is full.
 var sorted = regexp.MustCompile(`SEARCH [ed] USING (COVERING )?INDEX (deliveries|audit_entries)_[^\n]*\nUSE TEMP B-TREE`)
 
 func TestLogsAreReadInOrder(t *testing.T) {

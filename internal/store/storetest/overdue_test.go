@@ -9,7 +9,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// assignWithDeadline assigns with a deadline.
+// assignWithDeadline creates an assignment with a deadline.
 func (f testCompany) assignWithDeadline(externalID, employee string, course int64, deadline time.Time) domain.Assignment {
 	f.t.Helper()
 	a, err := f.tryAssign(domain.NewAssignment{ExternalID: externalID, EmployeeExternalID: employee, CourseID: course, Deadline: &deadline})
@@ -48,9 +48,9 @@ func TestOverdue(t *testing.T) {
 		}
 		f.offboard("leaves")
 		waitUntil(t, s, deadline)
-		// Every read knows it from that instant on, whether a sweep has run or not.
+		// Every read reports it from that instant on, whether a sweep has run or not.
 		if got := f.assignment(soon.ID); !got.Overdue(s.Now()) || got.OverdueAt != nil || got.Overdue(deadline.Add(-time.Millisecond)) {
-			t.Errorf("at the deadline: %+v", got)
+			t.Errorf("the assignment at its deadline: %+v", got)
 		}
 		watermark, err := s.Engine().Watermark(t.Context())
 		if err != nil {
@@ -63,16 +63,16 @@ func TestOverdue(t *testing.T) {
 		equal(t, "the other company's", mentions(other.events(), "overdue"), []string{"assignment.overdue theirs"})
 		list, err := s.Assignments(t.Context(), f.c.Company.ID, domain.AssignmentFilter{UpdatedSince: &watermark}, domain.PageRequest{Number: 1, Limit: 10})
 		if err != nil || len(list.Items) == 0 || list.Items[len(list.Items)-1].ID != soon.ID {
-			t.Errorf("updated since: %+v, %v", list, err)
+			t.Errorf("the list of changes: %+v, %v", list, err)
 		}
 		marked := f.assignment(soon.ID)
 		if marked.OverdueAt == nil || *marked.OverdueAt != marked.UpdatedAt || !marked.UpdatedAt.After(soon.UpdatedAt) {
-			t.Errorf("marked: %+v", marked)
+			t.Errorf("the marked assignment: %+v", marked)
 		}
 		equal(t, "not due yet", f.assignment(later.ID), later)
 		equal(t, "the other company's is marked", other.assignment(theirs.ID).OverdueAt != nil, true)
 
-		// Moved and passed again, it is told again.
+		// A deadline that is moved and passes again sends another event.
 		change(t, s, `UPDATE assignments SET deadline = $1, overdue_at = NULL WHERE id = $2`, past, soon.ID)
 		equal(t, "swept after the move", f.sweep(10), 1)
 		equal(t, "events", mentions(f.events(), "overdue"), []string{"assignment.overdue soon", "assignment.overdue soon"})
@@ -96,7 +96,7 @@ func TestManySweepers(t *testing.T) {
 		equal(t, "no more than asked for", f.sweep(7), 7)
 		marked := make([]int, 6)
 		race(len(marked), func(i int) {
-			// A sweeper that finds all rows taken has nothing to do; the others go on.
+			// A sweep that finds all rows locked ends; the others go on.
 			for n := f.sweep(10); n > 0; n = f.sweep(10) {
 				marked[i] += n
 			}
@@ -115,7 +115,7 @@ func TestManySweepers(t *testing.T) {
 	})
 }
 
-// Completion can be faster than the sweep: the assignment was overdue all the same.
+// An assignment that is completed after its deadline, but before a sweep, was overdue.
 func TestOverdueIsSentBeforeCompleted(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

@@ -30,7 +30,7 @@ var manyCompaniesSQL = []string{
 	`ANALYZE`,
 }
 
-// exerciseRequests is one of everything that requests do.
+// exerciseRequests runs the statements of every kind of request once.
 func exerciseRequests(f testCompany) error {
 	ctx, s, c := f.t.Context(), f.s, f.c
 	exam := f.addAssessment()
@@ -66,7 +66,7 @@ func exerciseRequests(f testCompany) error {
 	return s.Revoke(ctx, c, a.ID)
 }
 
-// fullScan matches a step of a plan that reads all of a table that grows.
+// fullScan matches a step of a plan that reads all of a growing table.
 var fullScan = map[string]*regexp.Regexp{
 	"postgres": regexp.MustCompile(`Seq Scan on (assignments|employees|accounts)\b`),
 	"sqlite":   regexp.MustCompile(`SCAN (a|e|x|d|assignments|employees|employee_tags|accounts|activities|events|deliveries|delivery_attempts)\b`),
@@ -107,7 +107,7 @@ func TestNothingReadsAWholeTable(t *testing.T) {
 			t.Errorf("a plan that reads a whole table is not recognised:\n%s", plan)
 		}
 		if len(explained) < 40 {
-			t.Errorf("looked at %d statements only", len(explained))
+			t.Errorf("only %d statements were explained", len(explained))
 		}
 	})
 }

@@ -10,20 +10,20 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// recorder is an engine that notes every statement that goes through it.
+// recorder is an engine that records every statement.
 type recorder struct {
 	db.Engine
 	mu    sync.Mutex
 	items []db.Item
 }
 
-// recordStatements gives a second store on the engine of s, with its recorder.
+// recordStatements returns a second store on the engine of s, and its recorder.
 func recordStatements(s *store.Store) (*store.Store, *recorder) {
 	r := &recorder{Engine: s.Engine()}
 	return store.New(r), r
 }
 
-// during gives the statements that fn sends.
+// during returns the statements that fn runs.
 func (r *recorder) during(t *testing.T, fn func() error) []db.Item {
 	t.Helper()
 	r.mu.Lock()
@@ -41,7 +41,7 @@ func (r *recorder) note(items ...db.Item) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, it := range items {
-		it.Args = slices.Clone(it.Args) // an engine may turn them into its own values
+		it.Args = slices.Clone(it.Args) // an engine may replace them by its own values
 		r.items = append(r.items, it)
 	}
 }

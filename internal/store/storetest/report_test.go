@@ -14,7 +14,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// keepAssignments copies the rows of a report: they are valid only for a while.
+// keepAssignments returns a yield function that copies the rows of a report, which
+// are valid only until it returns.
 func keepAssignments(to *[]domain.Assignment) func([]domain.Assignment) error {
 	return func(rows []domain.Assignment) error {
 		for _, a := range rows {
@@ -34,7 +35,8 @@ func keepAssignments(to *[]domain.Assignment) func([]domain.Assignment) error {
 	}
 }
 
-// listed gives what the list has, in ascending id and with what reports show.
+// listed returns the assignments of the list by ascending id, with the fields that
+// reports show.
 func listed(t *testing.T, s *store.Store, company int64, f domain.AssignmentFilter) (all []domain.Assignment) {
 	t.Helper()
 	for page := 1; ; page++ {
@@ -87,7 +89,7 @@ func TestAssignmentReportIsTheList(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			if diff := cmp.Diff(listed(t, s, c, f), got); diff != "" {
-				t.Errorf("%s: -list +report:\n%s", name, diff)
+				t.Errorf("%s: list and report differ (-list +report):\n%s", name, diff)
 			}
 		}
 	})
@@ -112,13 +114,13 @@ func TestEmployeeReportIsTheList(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(summaries(t, s, c, f, now), got); diff != "" {
-				t.Errorf("%+v: -want +got:\n%s", f, diff)
+				t.Errorf("%+v (-want +got):\n%s", f, diff)
 			}
 		}
 	})
 }
 
-// summaries counts by the rules of the domain.
+// summaries counts assignments with the rules of package domain.
 func summaries(t *testing.T, s *store.Store, company int64, f domain.EmployeeFilter, now time.Time) (all []domain.EmployeeSummary) {
 	t.Helper()
 	counted := map[int64]*domain.EmployeeSummary{}
@@ -154,7 +156,7 @@ func summaries(t *testing.T, s *store.Store, company int64, f domain.EmployeeFil
 	return all
 }
 
-// Whatever is written while a report is read, the report shows one state.
+// A report shows one state of the database, whatever is written while it is read.
 func TestReportIsOneSnapshot(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -176,12 +178,12 @@ func TestReportIsOneSnapshot(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("-before +report:\n%s", diff)
+			t.Errorf("the report shows changes made after its start (-before +report):\n%s", diff)
 		}
 	})
 }
 
-// A report that is given up stops reading, and gives its connection back.
+// A report whose reader stops also stops reading, and releases its connection.
 func TestReportGivenUp(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -195,7 +197,7 @@ func TestReportGivenUp(t *testing.T) {
 				return enough
 			})
 			if !errors.Is(err, enough) || rows == 0 || rows > 1000 {
-				t.Fatalf("%d rows, then %v", rows, err)
+				t.Fatalf("the report returned %v after %d rows", err, rows)
 			}
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -206,7 +208,7 @@ func TestReportGivenUp(t *testing.T) {
 			return nil
 		})
 		if rows < 300 && !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled after %d of 300 rows: %v", rows, err)
+			t.Errorf("a cancelled report returned after %d of 300 rows: %v", rows, err)
 		}
 	})
 }
@@ -226,6 +228,6 @@ func TestReportOfBrokenDatabase(t *testing.T) {
 		return nil
 	})
 	if domain.CodeOf(err) != domain.CodeUnavailable {
-		t.Errorf("after %d rows: %v; want the code %s", rows, err, domain.CodeUnavailable)
+		t.Errorf("the report failed after %d rows with %v, want the code %s", rows, err, domain.CodeUnavailable)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// firstKeyColumnSQL lists the first column of each unique key of a table. An SQLite rowid is
-// no key in this sense: it is how the file finds the row.
+// firstKeyColumnSQL selects the first column of each unique key of a table. An SQLite
+// rowid is no key in this sense: it only locates the row in the file.
 var firstKeyColumnSQL = map[string]string{
 	"sqlite": `SELECT (SELECT i.name FROM pragma_index_info(l.name) i WHERE i.seqno = 0)
 		FROM pragma_index_list($1) l WHERE l."unique" = 1`,
@@ -17,7 +17,7 @@ var firstKeyColumnSQL = map[string]string{
 		WHERE i.indisunique AND i.indrelid = CAST(CAST($1 AS text) AS regclass)`,
 }
 
-// So the tables can be spread by company over several servers.
+// Because company_id leads every key, tables can be spread by company over servers.
 func TestCompanyLeadsEveryKey(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -44,7 +44,7 @@ func TestCompanyLeadsEveryKey(t *testing.T) {
 	})
 }
 
-// indexNamesSQL lists those that were made by name.
+// indexNamesSQL selects the indexes that the migrations create by name.
 var indexNamesSQL = map[string]string{
 	"sqlite": `SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name`,
 	"postgres": `SELECT c.relname::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace

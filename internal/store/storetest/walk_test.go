@@ -14,8 +14,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// walk follows the cursors of a list from its first page to its last, and calls
-// see with every item. It gives the watermark of the walk.
+// walk follows the cursors of a list from its first page to its last, calls see with
+// every item and returns the watermark.
 func (f testCompany) walk(filter domain.AssignmentFilter, limit int, see func(domain.Assignment)) *time.Time {
 	f.t.Helper()
 	page := domain.PageRequest{Number: 1, Limit: limit}
@@ -54,7 +54,7 @@ func (f testCompany) walkEmployees(limit int, see func(domain.Employee)) {
 	}
 }
 
-// runDuring runs the writers over and over until during is done, each at least once.
+// runDuring runs the writers repeatedly until during returns, each at least once.
 func runDuring(during func(), writers ...func(turn int)) {
 	var stop atomic.Bool
 	var all, begun sync.WaitGroup
@@ -75,14 +75,15 @@ func runDuring(during func(), writers ...func(turn int)) {
 	all.Wait()
 }
 
-// Records come and go while lists are walked; those that stay are seen once each.
+// While lists are walked, records are added and removed. Those that exist throughout
+// are seen exactly once.
 func TestWalksSeeWhatStaysOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		f := newTestCompany(t, s)
 		exam := f.addAssessment()
 		f.provisionAll("boss")
-		for i := range 12 { // what stays lies between what goes
+		for i := range 12 { // records that stay alternate with records that are removed
 			f.provisionAll(fmt.Sprintf("keep%d", i), fmt.Sprintf("go%d", i))
 			f.bulk(append(keys(numbered(fmt.Sprintf("keep%d-%%d", i), 0, 5), []string{"boss"}, exam),
 				keys(numbered(fmt.Sprintf("go%d-%%d", i), 0, 5), []string{"boss"}, exam)...)...)
@@ -125,7 +126,7 @@ func TestWalksSeeWhatStaysOnce(t *testing.T) {
 	})
 }
 
-// visitCounts counts how often each record was visitCounts.
+// visitCounts counts how often each record was seen.
 type visitCounts map[string]int
 
 func (s visitCounts) want(t *testing.T, what, format string, n, m int) {
@@ -148,13 +149,13 @@ func (s visitCounts) want(t *testing.T, what, format string, n, m int) {
 	}
 }
 
-// follower polls for changes as an integrating system does: each poll begins at
-// the watermark of the one before.
+// follower polls for changes as an integrating system does: each poll starts at the
+// watermark of the previous one.
 type follower struct {
 	f     testCompany
 	since time.Time
 	last  map[int64]domain.Points
-	polls chan struct{} // receives after a poll, if anyone waits
+	polls chan struct{} // receives after each poll if someone waits for it
 }
 
 func (p *follower) poll() {
@@ -185,7 +186,7 @@ func (p *follower) hold(ctx context.Context, id int64) error {
 	})
 }
 
-// Writers whose transactions overlap in every way: none of their changes is missed.
+// No change is missed, however the transactions of the writers overlap.
 func TestNoChangeIsMissed(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
