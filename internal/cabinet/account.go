@@ -30,7 +30,7 @@ func switchCompany(p *page) error {
 	if err != nil {
 		return err
 	}
-	if err := p.identity.Serves(company); err != nil {
+	if err := p.SignIn.SwitchCompany(p.r.Context(), p.identity, company, p.origin()); err != nil {
 		return err
 	}
 	p.session.Put(p.r.Context(), keyCompany, company)

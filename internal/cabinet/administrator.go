@@ -1,19 +1,23 @@
 package cabinet
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/service"
 )
 
 func (c *Cabinet) administratorPages(private register) {
 	private("GET "+view.PathAdministrators, administrators)
-	private("GET "+view.PathInvite, func(p *page) error { return p.renderOK(view.InvitePage(p.shell(), view.InviteForm{})) })
+	private("GET "+view.PathInvite, func(p *page) error { return p.renderOK(view.InvitePage(p.shell(), view.InviteForm{Role: defaultRole})) })
 	private("POST "+view.PathInvite, invite)
 	private("GET "+view.PathAdministrators+"/{id}/invited", invited)
 	private("GET "+view.PathAdministrators+"/{id}/link", confirmInviteAgain)
 	private("POST "+view.PathAdministrators+"/{id}/link", inviteAgain)
+	private("GET "+view.PathAdministrators+"/{id}/role", roleForm)
+	private("POST "+view.PathAdministrators+"/{id}/role", changeRole)
 	private("GET "+view.PathAdministrators+"/{id}/remove", confirmRemove)
 	private("POST "+view.PathAdministrators+"/{id}/remove", removeAdministrator)
 }
@@ -27,11 +31,13 @@ func (p *page) administratorList() ([]view.Administrator, error) {
 	for _, m := range members {
 		out = append(out, view.Administrator{
 			ID: m.ID, Name: m.Name, Email: m.Email, Self: m.ID == p.identity.Administrator.ID, SecondFactor: m.HasSecondFactor,
-			Invited: !m.HasPassword, AddedAt: m.AddedAt, AddedBy: m.AddedBy, LastSignIn: m.LastSignInAt,
+			Role: string(m.Role), Invited: !m.HasPassword, AddedAt: m.AddedAt, AddedBy: m.AddedBy, LastSignIn: m.LastSignInAt,
 		})
 	}
 	for _, i := range invitations {
-		out = append(out, view.Administrator{ID: i.AdministratorID, Name: i.Name, Email: i.Email, Invited: true, AddedAt: i.CreatedAt})
+		out = append(out, view.Administrator{
+			ID: i.AdministratorID, Name: i.Name, Email: i.Email, Role: string(i.Role), Invited: true, AddedAt: i.CreatedAt,
+		})
 	}
 	return out, nil
 }
@@ -45,15 +51,16 @@ func administrators(p *page) error {
 }
 
 func invite(p *page) error {
-	form := view.InviteForm{Email: p.field("email"), Name: p.field("name")}
-	return p.inviteEmail(form.Email, form.Name, func(errs view.Errors) error {
+	form := view.InviteForm{Email: p.field("email"), Name: p.field("name"), Role: cmp.Or(p.field("role"), defaultRole)}
+	in := service.NewInvitation{Email: form.Email, Name: form.Name, Role: domain.CabinetRole(form.Role)}
+	return p.inviteEmail(in, func(errs view.Errors) error {
 		form.Errors = errs
 		return p.renderInvalid(view.InvitePage(p.shell(), form))
 	})
 }
 
-func (p *page) inviteEmail(email, name string, wrong func(view.Errors) error) error {
-	who, token, err := p.Administrators.Invite(p.r.Context(), p.caller(), email, name)
+func (p *page) inviteEmail(in service.NewInvitation, wrong func(view.Errors) error) error {
+	who, token, err := p.Administrators.Invite(p.r.Context(), p.caller(), in)
 	if errs, ok := formErrors(err); ok {
 		return wrong(errs)
 	}
@@ -115,7 +122,34 @@ func inviteAgain(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.inviteEmail(a.Email, a.Name, func(errs view.Errors) error { return p.redirectProblem(firstError(errs), view.PathAdministrators) })
+	return p.inviteEmail(service.NewInvitation{Email: a.Email, Name: a.Name, Role: domain.CabinetRole(a.Role)}, func(errs view.Errors) error { return p.redirectProblem(firstError(errs), view.PathAdministrators) })
+}
+
+// defaultRole is the role that the invitation form proposes.
+const defaultRole = string(domain.CabinetAdministrator)
+
+func roleForm(p *page) error {
+	a, err := p.administratorFromPath()
+	if err != nil {
+		return err
+	}
+	return p.renderOK(view.RolePage(p.shell(), view.RoleForm{Administrator: a}))
+}
+
+func changeRole(p *page) error {
+	a, err := p.administratorFromPath()
+	if err != nil {
+		return err
+	}
+	a.Role = p.field("role")
+	err = p.Administrators.SetRole(p.r.Context(), p.caller(), a.ID, domain.CabinetRole(a.Role))
+	if errs, ok := formErrors(err); ok {
+		return p.renderInvalid(view.RolePage(p.shell(), view.RoleForm{Administrator: a, Errors: errs}))
+	}
+	if err != nil {
+		return err
+	}
+	return p.redirectDone("The role of "+a.Email+" has been changed.", view.PathAdministrators)
 }
 
 func confirmRemove(p *page) error {

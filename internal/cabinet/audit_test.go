@@ -84,8 +84,11 @@ func (v *visitor) unread(path string) {
 		v.Fatal(err)
 	}
 	v.Cleanup(func() { _ = conn.Close() })
-	cookie := v.client.Jar.Cookies(u)[0]
-	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nCookie: %s\r\n\r\n", path, u.Host, cookie); err != nil {
+	var cookies []string
+	for _, cookie := range v.client.Jar.Cookies(u) {
+		cookies = append(cookies, cookie.String())
+	}
+	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nCookie: %s\r\n\r\n", path, u.Host, strings.Join(cookies, "; ")); err != nil {
 		v.Fatal(err)
 	}
 	status := make([]byte, len("HTTP/1.1 200"))

@@ -178,6 +178,9 @@ func (c *Cabinet) renderError(p *page, err error) {
 		v = view.NotFound()
 	case http.StatusForbidden:
 		v = view.Forbidden()
+		if code := domain.CodeOf(err); code == domain.CodeInsufficientRole || code == domain.CodeCompanySuspended {
+			v.Title, v.Sentence = "You can't do this", described.Message
+		}
 	case http.StatusBadRequest, http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusRequestEntityTooLarge:
 		v.Title, v.Sentence, v.RequestID = "This did not work", described.Message, ""
 	}

@@ -73,6 +73,9 @@ func (p *page) onceCipher() (cipher.AEAD, error) {
 func (p *page) flashes() []view.Flash {
 	var out []view.Flash
 	ctx := p.r.Context()
+	if p.identity.Company.Suspended() {
+		out = append(out, view.Flash{Kind: view.FlashProblem, Text: suspendedNotice})
+	}
 	if text := p.session.PopString(ctx, keyFlash); text != "" {
 		out = append(out, view.Flash{Kind: view.FlashDone, Text: text})
 	}
@@ -81,6 +84,9 @@ func (p *page) flashes() []view.Flash {
 	}
 	return out
 }
+
+// suspendedNotice is on every page of a suspended company.
+const suspendedNotice = "Your company is suspended. You can look at everything, but nothing can be changed."
 
 // redirectDone redirects to path, where a message says what was done.
 func (p *page) redirectDone(text, path string) error {

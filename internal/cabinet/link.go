@@ -22,7 +22,7 @@ func (p *page) linkView(link domain.SignInLink) view.SetPassword {
 	who := link.Administrator
 	return view.SetPassword{
 		Email: who.Email, Company: link.CompanyName, Action: view.PathSignInLink(p.r.PathValue("token")),
-		New: !who.HasPassword, MinChars: domain.MinPassword, NeedsCode: who.HasSecondFactor,
+		New: !who.HasPassword, MinChars: domain.MinPassword, NeedsCode: link.NeedsCode(),
 	}
 }
 

@@ -46,4 +46,5 @@ func (a Actor) Ref() string {
 type Caller struct {
 	Company Company
 	Actor   Actor
+	Role    CabinetRole // of a person in the company; nobody else has one
 }

@@ -52,8 +52,10 @@ type Credentials struct {
 // Member is an administrator in a company.
 type Member struct {
 	Administrator
-	AddedAt time.Time
-	AddedBy string
+	Role         CabinetRole
+	AddedAt      time.Time
+	AddedBy      string
+	LastSignInAt *time.Time // into this company
 }
 
 // Invitation is someone who was asked to become an administrator and did not
@@ -62,6 +64,7 @@ type Invitation struct {
 	AdministratorID int64
 	Email           string
 	Name            string // as the company calls them; may be empty
+	Role            CabinetRole
 	CreatedAt       time.Time
 	ExpiresAt       time.Time
 }
@@ -102,6 +105,8 @@ const linkBytes = 32
 // NewLink is a one-time link to be stored.
 type NewLink struct {
 	Hash     [sha256.Size]byte
+	Kind     LinkKind
+	Role     CabinetRole // in the company that the link lets join
 	Lifetime time.Duration
 	Name     string // of the invited person; used when they enter without a name of their own
 }
@@ -109,7 +114,7 @@ type NewLink struct {
 // LinkRequest asks the operator's side for a link.
 type LinkRequest struct {
 	Email            string
-	CompanyID        int64 // the company to join; 0: none but those served already
+	CompanyID        int64 // the company to join as an owner; 0: none but those served already
 	DropSecondFactor bool  // for someone who lost it, recovery codes and all
 }
 
@@ -143,6 +148,15 @@ type SignInLink struct {
 	// Claimed: someone has entered as this administrator before, or a company
 	// counts on them.
 	Claimed bool
+	// Vouched: an operator's link has proved before that the address is theirs.
+	Vouched bool
+}
+
+// NeedsCode reports whether the link's holder has to prove a second factor. One that
+// was set up through a company's invitation proves nothing about the address: it
+// does not stand in the way of the person whom the operator vouches for.
+func (l SignInLink) NeedsCode() bool {
+	return l.Administrator.HasSecondFactor && (l.Kind != LinkOperator || l.Vouched)
 }
 
 // SignsIn reports whether the link alone lets its holder in. An invitation is seen
@@ -210,7 +224,7 @@ var (
 	ErrLinkOfAnother         = Errorf(CodeWrongCompany, "This link is meant for another e-mail address than the one you are signed in with.")
 	ErrAdministratorNotFound = Errorf(CodeNotFound, "There is no such administrator.")
 	ErrInvitationNotFound    = Errorf(CodeNotFound, "There is no such invitation.")
-	ErrLastAdministrator     = Errorf(CodeInvalid, "A company keeps at least one administrator. Add another one first.")
+	ErrLastOwner             = Errorf(CodeInvalid, "A company keeps at least one owner. Make another administrator an owner first.")
 	ErrPasswordSet           = Errorf(CodeInvalid, "There is a password already. Change it instead.")
 	ErrSecondFactorOn        = Errorf(CodeInvalid, "The second factor is on already. Turn it off first.")
 	ErrSecondFactorOff       = Errorf(CodeInvalid, "The second factor is not on.")

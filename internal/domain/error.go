@@ -15,6 +15,7 @@ const (
 	CodeInvalid            Code = "invalid_request"
 	CodeUnauthorized       Code = "unauthorized"
 	CodeInsufficientScope  Code = "insufficient_scope"
+	CodeInsufficientRole   Code = "insufficient_role"
 	CodeCompanySuspended   Code = "company_suspended"
 	CodeAddressNotAllowed  Code = "address_not_allowed"
 	CodeWrongCompany       Code = "wrong_company"

@@ -32,6 +32,7 @@ var statuses = map[domain.Code]int{
 	domain.CodeInvalid:            http.StatusBadRequest,
 	domain.CodeUnauthorized:       http.StatusUnauthorized,
 	domain.CodeInsufficientScope:  http.StatusForbidden,
+	domain.CodeInsufficientRole:   http.StatusForbidden,
 	domain.CodeCompanySuspended:   http.StatusForbidden,
 	domain.CodeAddressNotAllowed:  http.StatusForbidden,
 	domain.CodeWrongCompany:       http.StatusForbidden,

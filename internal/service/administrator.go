@@ -15,6 +15,7 @@ type AdministratorStore interface {
 	Invite(ctx context.Context, c domain.Caller, email string, link domain.NewLink) (domain.Administrator, error)
 	Uninvite(ctx context.Context, c domain.Caller, administrator int64) error
 	RemoveAdministrator(ctx context.Context, c domain.Caller, id int64) error
+	SetCabinetRole(ctx context.Context, c domain.Caller, id int64, role domain.CabinetRole) error
 	MakeLink(ctx context.Context, by domain.Actor, in domain.LinkRequest, link domain.NewLink) (domain.Administrator, error)
 }
 
@@ -35,22 +36,35 @@ func (a *Administrators) List(ctx context.Context, c domain.Caller) ([]domain.Me
 	return a.store.Members(ctx, c.Company.ID)
 }
 
+// NewInvitation describes who is invited into a company.
+type NewInvitation struct {
+	Email string
+	Name  string // may be empty
+	Role  domain.CabinetRole
+}
+
 // Invite asks someone to become an administrator of the caller's company, and
 // returns the token of the one-time link, which cannot be read again later. A
-// second invitation replaces the link. The name may be empty. Codes: invalid_request.
-func (a *Administrators) Invite(ctx context.Context, c domain.Caller, email, name string) (domain.Administrator, string, error) {
+// second invitation replaces the link. Codes: invalid_request, insufficient_role,
+// company_suspended.
+func (a *Administrators) Invite(ctx context.Context, c domain.Caller, in NewInvitation) (domain.Administrator, string, error) {
+	if err := c.Authorize(domain.PermissionManage); err != nil {
+		return domain.Administrator{}, "", err
+	}
 	var checks domain.Checks
-	email, err := domain.NormalizeEmail(email)
+	email, err := domain.NormalizeEmail(in.Email)
 	checks.Add("email", err)
-	if name = strings.TrimSpace(name); name != "" {
+	name := strings.TrimSpace(in.Name)
+	if name != "" {
 		name, err = domain.NormalizeName(name)
 		checks.Add("name", err)
 	}
+	checks.Add("role", domain.CheckCabinetRole(in.Role))
 	if err := checks.Err(); err != nil {
 		return domain.Administrator{}, "", err
 	}
 	token, link := generateLink(domain.LinkInvitation, a.linkLifetime)
-	link.Name = name
+	link.Name, link.Role = name, in.Role
 	who, err := a.store.Invite(ctx, c, email, link)
 	if err != nil {
 		return domain.Administrator{}, "", err
@@ -58,14 +72,35 @@ func (a *Administrators) Invite(ctx context.Context, c domain.Caller, email, nam
 	return who, token, nil
 }
 
-// Uninvite withdraws an invitation. Codes: not_found.
+// Uninvite withdraws an invitation. Codes: not_found, insufficient_role,
+// company_suspended.
 func (a *Administrators) Uninvite(ctx context.Context, c domain.Caller, administrator int64) error {
+	if err := c.Authorize(domain.PermissionManage); err != nil {
+		return err
+	}
 	return a.store.Uninvite(ctx, c, administrator)
 }
 
-// Remove takes an administrator out of the caller's company, never the last one.
-// Codes: not_found, invalid_request.
+// SetRole changes what an administrator may do. One owner always stays. Codes:
+// not_found, invalid_request, insufficient_role, company_suspended.
+func (a *Administrators) SetRole(ctx context.Context, c domain.Caller, administrator int64, role domain.CabinetRole) error {
+	if err := c.Authorize(domain.PermissionManage); err != nil {
+		return err
+	}
+	var checks domain.Checks
+	checks.Add("role", domain.CheckCabinetRole(role))
+	if err := checks.Err(); err != nil {
+		return err
+	}
+	return a.store.SetCabinetRole(ctx, c, administrator, role)
+}
+
+// Remove takes an administrator out of the caller's company, never the last owner.
+// Codes: not_found, invalid_request, insufficient_role, company_suspended.
 func (a *Administrators) Remove(ctx context.Context, c domain.Caller, administrator int64) error {
+	if err := c.Authorize(domain.PermissionManage); err != nil {
+		return err
+	}
 	return a.store.RemoveAdministrator(ctx, c, administrator)
 }
 

@@ -10,6 +10,9 @@ import (
 // employee_not_found, employee_offboarded, course_not_found, wrong_company,
 // idempotency_conflict.
 func (l *Learning) Assign(ctx context.Context, c domain.Caller, in domain.NewAssignment) (domain.Assignment, error) {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return domain.Assignment{}, err
+	}
 	if err := in.Check(); err != nil {
 		return domain.Assignment{}, err
 	}
@@ -23,6 +26,9 @@ func (l *Learning) Assign(ctx context.Context, c domain.Caller, in domain.NewAss
 // AssignMany assigns courses to employees, each item independently. The codes of
 // Assign are in the results.
 func (l *Learning) AssignMany(ctx context.Context, c domain.Caller, items []domain.BulkItem) ([]domain.BulkResult, error) {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return nil, err
+	}
 	for i := range items {
 		if items[i].Err == nil {
 			items[i].Err = items[i].New.Check()
@@ -50,6 +56,9 @@ func (l *Learning) AssignmentByExternalID(ctx context.Context, c domain.Caller, 
 // Revoke revokes an assignment; revoking again changes nothing. Codes:
 // assignment_not_found, wrong_company.
 func (l *Learning) Revoke(ctx context.Context, c domain.Caller, id int64) error {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return err
+	}
 	return l.store.Revoke(ctx, c, id)
 }
 

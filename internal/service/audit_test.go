@@ -208,7 +208,7 @@ func TestSweep(t *testing.T) {
 	onEachEngine(t, func(f fixture) {
 		_, id := f.settled("anna@x.test")
 		f.session(id.Administrator.ID, "live")
-		_, _, err := f.administrators.Invite(f.t.Context(), id.Caller(here), "bob@x.test", "")
+		_, _, err := f.administrators.Invite(f.t.Context(), id.Caller(here), invitation("bob@x.test"))
 		must(f.t, "invite", err)
 		_, err = f.signIn.Password(f.t.Context(), "anna@x.test", "wrong", here)
 		wantErr(f.t, "wrong password", err, domain.ErrWrongCredentials)

@@ -56,6 +56,9 @@ func (s *Companies) List(ctx context.Context, p domain.PageRequest) (domain.Page
 // UpdateSettings changes the caller's company. Codes: invalid_request,
 // company_not_found.
 func (s *Companies) UpdateSettings(ctx context.Context, c domain.Caller, in domain.CompanySettings) (domain.Company, error) {
+	if err := c.Authorize(domain.PermissionManage); err != nil {
+		return domain.Company{}, err
+	}
 	if err := in.Check(); err != nil {
 		return domain.Company{}, err
 	}
@@ -76,5 +79,5 @@ func (s *Companies) Resume(ctx context.Context, by domain.Actor, id int64) (doma
 func generateLink(kind domain.LinkKind, lifetime time.Duration) (string, domain.NewLink) {
 	token := domain.GenerateLink(kind)
 	hash, _, _ := domain.ParseLink(token)
-	return token, domain.NewLink{Hash: hash, Lifetime: lifetime}
+	return token, domain.NewLink{Hash: hash, Kind: kind, Role: domain.CabinetOwner, Lifetime: lifetime}
 }

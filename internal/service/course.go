@@ -26,6 +26,9 @@ func (l *Learning) Courses(ctx context.Context, c domain.Caller) ([]domain.Cours
 // AddCourse makes a course of the company's own. Codes: invalid_request,
 // external_id_taken, company_not_found.
 func (l *Learning) AddCourse(ctx context.Context, c domain.Caller, course domain.Course) (int64, error) {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return 0, err
+	}
 	if err := course.Check(); err != nil {
 		return 0, err
 	}
@@ -35,6 +38,9 @@ func (l *Learning) AddCourse(ctx context.Context, c domain.Caller, course domain
 // CutSlice makes a course from some modules of another one, named by their
 // positions from 1. Codes: invalid_request, course_not_found, wrong_company.
 func (l *Learning) CutSlice(ctx context.Context, c domain.Caller, parent int64, name string, modules []int) (int64, error) {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return 0, err
+	}
 	whole, err := l.store.Course(ctx, c.Company.ID, parent)
 	if err != nil {
 		return 0, err

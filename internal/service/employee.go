@@ -9,6 +9,9 @@ import (
 // Provision finds, links or creates an employee by the caller's own id. Codes:
 // invalid_request, external_id_taken, email_taken.
 func (l *Learning) Provision(ctx context.Context, c domain.Caller, in domain.Provision) (domain.Employee, domain.ProvisionStatus, error) {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return domain.Employee{}, "", err
+	}
 	if err := in.Check(); err != nil {
 		return domain.Employee{}, "", err
 	}
@@ -17,6 +20,9 @@ func (l *Learning) Provision(ctx context.Context, c domain.Caller, in domain.Pro
 
 // Join makes an employee that no system has linked yet. Codes: invalid_request, email_taken.
 func (l *Learning) Join(ctx context.Context, c domain.Caller, email, name string) (domain.Employee, error) {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return domain.Employee{}, err
+	}
 	var checks domain.Checks
 	email, err := domain.NormalizeEmail(email)
 	checks.Add("email", err)
@@ -41,6 +47,9 @@ func (l *Learning) Employee(ctx context.Context, c domain.Caller, externalID str
 // PatchEmployee changes, offboards or brings back an employee. Codes:
 // invalid_request, employee_not_found, employee_offboarded, email_taken.
 func (l *Learning) PatchEmployee(ctx context.Context, c domain.Caller, externalID string, p domain.EmployeePatch) (domain.EmployeePatched, error) {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return domain.EmployeePatched{}, err
+	}
 	if err := p.Check(); err != nil {
 		return domain.EmployeePatched{}, err
 	}
@@ -49,5 +58,8 @@ func (l *Learning) PatchEmployee(ctx context.Context, c domain.Caller, externalI
 
 // DeleteEmployee erases an employee. Codes: employee_not_found.
 func (l *Learning) DeleteEmployee(ctx context.Context, c domain.Caller, externalID string) error {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return err
+	}
 	return l.store.DeleteEmployee(ctx, c, externalID)
 }

@@ -77,6 +77,9 @@ func NewWebhooks(store WebhookStore, targets Targets, box SecretBox, o WebhookOp
 
 // Add makes an endpoint and gives its signing secret. Codes: invalid_request.
 func (w *Webhooks) Add(ctx context.Context, c domain.Caller, in domain.EndpointInput) (domain.Endpoint, string, error) {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return domain.Endpoint{}, "", err
+	}
 	if err := w.check(ctx, &in); err != nil {
 		return domain.Endpoint{}, "", err
 	}
@@ -112,6 +115,9 @@ func (w *Webhooks) seal(c domain.Caller, secret string) domain.SealedSecret {
 
 // Update changes an endpoint's URL, description and events. Codes: invalid_request, not_found.
 func (w *Webhooks) Update(ctx context.Context, c domain.Caller, id int64, in domain.EndpointInput) (domain.Endpoint, error) {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return domain.Endpoint{}, err
+	}
 	if err := w.check(ctx, &in); err != nil {
 		return domain.Endpoint{}, err
 	}
@@ -130,6 +136,9 @@ func (w *Webhooks) Get(ctx context.Context, c domain.Caller, id int64) (domain.E
 
 // RevealSecret gives the signing secret; the audit log remembers who saw it. Codes: not_found.
 func (w *Webhooks) RevealSecret(ctx context.Context, c domain.Caller, id int64) (string, error) {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return "", err
+	}
 	e, err := w.store.Endpoint(ctx, c.Company.ID, id)
 	if err != nil {
 		return "", err
@@ -152,6 +161,9 @@ func (w *Webhooks) open(e domain.Endpoint, sealed domain.SealedSecret) (string, 
 // Rotate creates a new signing secret and returns it. Every secret that was replaced
 // in the last 24 hours keeps signing until its 24 hours are over. Codes: not_found.
 func (w *Webhooks) Rotate(ctx context.Context, c domain.Caller, id int64) (domain.Endpoint, string, error) {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return domain.Endpoint{}, "", err
+	}
 	e, err := w.store.Endpoint(ctx, c.Company.ID, id)
 	if err != nil {
 		return e, "", err
@@ -188,6 +200,9 @@ func (w *Webhooks) retire(e domain.Endpoint) (string, error) {
 // first; the attempt tells what came of it. Codes: not_found, invalid_request
 // when the test failed.
 func (w *Webhooks) Enable(ctx context.Context, c domain.Caller, id int64, force bool) (domain.Endpoint, domain.Attempt, error) {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return domain.Endpoint{}, domain.Attempt{}, err
+	}
 	if force {
 		e, err := w.store.EnableEndpoint(ctx, c, id, "Without a test.")
 		return e, domain.Attempt{}, err
@@ -213,6 +228,9 @@ const parkStep = 500
 
 // Disable has events held from now on, and what is waiting too. Codes: not_found.
 func (w *Webhooks) Disable(ctx context.Context, c domain.Caller, id int64) (domain.Endpoint, error) {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return domain.Endpoint{}, err
+	}
 	e, err := w.store.DisableEndpoint(ctx, c, id)
 	if err != nil {
 		return e, err
@@ -222,6 +240,9 @@ func (w *Webhooks) Disable(ctx context.Context, c domain.Caller, id int64) (doma
 
 // Remove ends an endpoint; its log stays until it expires. Codes: not_found.
 func (w *Webhooks) Remove(ctx context.Context, c domain.Caller, id int64) error {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return err
+	}
 	if err := w.store.RemoveEndpoint(ctx, c, id); err != nil {
 		return err
 	}
@@ -240,6 +261,9 @@ func (w *Webhooks) park(ctx context.Context, key domain.EndpointKey) error {
 // Test sends a test event of the kind, the first one the endpoint subscribed to
 // if it is empty, and tells what came of it. Codes: not_found, invalid_request.
 func (w *Webhooks) Test(ctx context.Context, c domain.Caller, id int64, kind domain.EventKind) (domain.Attempt, error) {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return domain.Attempt{}, err
+	}
 	e, err := w.store.Endpoint(ctx, c.Company.ID, id)
 	if err != nil {
 		return domain.Attempt{}, err

@@ -118,10 +118,15 @@ func (f fixture) enter(link string) service.Identity {
 	return id
 }
 
+// invitation is one for an owner without a name.
+func invitation(email string) service.NewInvitation {
+	return service.NewInvitation{Email: email, Role: domain.CabinetOwner}
+}
+
 // join invites an address into a company and lets it enter.
 func (f fixture) join(by domain.Caller, email string) service.Identity {
 	f.t.Helper()
-	_, link, err := f.administrators.Invite(f.t.Context(), by, email, "")
+	_, link, err := f.administrators.Invite(f.t.Context(), by, invitation(email))
 	must(f.t, "invite", err)
 	return f.enter(link)
 }

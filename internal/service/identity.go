@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
@@ -11,12 +12,13 @@ import (
 type Identity struct {
 	Administrator domain.Administrator
 	Company       domain.Company
-	Companies     []domain.Company // all they serve, by ascending id
+	Role          domain.CabinetRole  // in that company
+	Companies     []domain.Membership // all they serve, by ascending id
 }
 
 // Caller returns the identity as the caller of other use cases.
 func (i Identity) Caller(from Origin) domain.Caller {
-	return domain.Caller{Company: i.Company, Actor: i.Actor(from)}
+	return domain.Caller{Company: i.Company, Actor: i.Actor(from), Role: i.Role}
 }
 
 // Actor returns the person as the actor of a request.
@@ -30,29 +32,31 @@ func (i Identity) Actor(from Origin) domain.Actor {
 // they serve it, else the first. Codes: unauthorized, for someone who serves no
 // company any more.
 func (s *SignIn) Identify(ctx context.Context, administrator, company int64) (Identity, error) {
-	who, companies, err := s.store.AdministratorCompanies(ctx, administrator)
+	who, companies, err := s.store.Memberships(ctx, administrator)
 	if err != nil && !errors.Is(err, domain.ErrAdministratorNotFound) {
 		return Identity{}, err
 	}
 	if len(companies) == 0 {
 		return Identity{}, domain.ErrWrongCredentials
 	}
-	out := Identity{Administrator: who, Company: companies[0], Companies: companies}
-	for _, c := range companies {
-		if c.ID == company {
-			out.Company = c
-		}
-	}
-	return out, nil
+	current := max(0, indexOfCompany(companies, company))
+	return Identity{
+		Administrator: who, Company: companies[current].Company, Role: companies[current].Role, Companies: companies,
+	}, nil
 }
 
-// Serves reports whether the identity may switch to a company. Codes:
-// company_not_found, for others' companies too.
-func (i Identity) Serves(company int64) error {
-	for _, c := range i.Companies {
-		if c.ID == company {
-			return nil
-		}
+func indexOfCompany(list []domain.Membership, company int64) int {
+	return slices.IndexFunc(list, func(m domain.Membership) bool { return m.ID == company })
+}
+
+// SwitchCompany lets the person work for another company of theirs, whose log
+// records it as a sign-in. Codes: company_not_found, for others' companies too.
+func (s *SignIn) SwitchCompany(ctx context.Context, id Identity, company int64, from Origin) error {
+	if indexOfCompany(id.Companies, company) < 0 {
+		return domain.ErrCompanyNotFound(company)
 	}
-	return domain.ErrCompanyNotFound(company)
+	if company == id.Company.ID {
+		return nil
+	}
+	return s.store.EnterCompany(ctx, id.Actor(from), company)
 }

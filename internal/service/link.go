@@ -30,7 +30,7 @@ func (s *SignIn) Enter(ctx context.Context, token, code string, from Origin) (do
 		return domain.Administrator{}, domain.ErrLinkNeedsSignIn
 	}
 	proof := domain.SignInProof{AdministratorID: link.Administrator.ID, Actor: from.actor()}
-	if link.Administrator.HasSecondFactor {
+	if link.NeedsCode() {
 		if proof, err = s.proveFactor(ctx, link.Administrator.ID, code, from); err != nil {
 			return domain.Administrator{}, err
 		}

@@ -11,6 +11,9 @@ import (
 // Redeliver sends one delivery again, whatever became of it. Codes: not_found,
 // invalid_request when its endpoint takes none or its content is gone.
 func (w *Webhooks) Redeliver(ctx context.Context, c domain.Caller, id string) error {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return err
+	}
 	return w.store.Redeliver(ctx, c, id)
 }
 
@@ -26,6 +29,9 @@ func (w *Webhooks) CountRedeliver(ctx context.Context, c domain.Caller, f domain
 // RedeliverRange has a period's failed and held deliveries sent again, as
 // background work whose progress RedeliveryJob tells. Codes: invalid_request, not_found.
 func (w *Webhooks) RedeliverRange(ctx context.Context, c domain.Caller, f domain.RedeliveryFilter) (domain.Redelivery, error) {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return domain.Redelivery{}, err
+	}
 	if err := w.checkRange(ctx, c, &f); err != nil {
 		return domain.Redelivery{}, err
 	}

@@ -18,7 +18,8 @@ import (
 type SignInStore interface {
 	Administrator(ctx context.Context, id int64) (domain.Administrator, domain.Credentials, error)
 	AdministratorByEmail(ctx context.Context, email string) (domain.Administrator, domain.Credentials, error)
-	AdministratorCompanies(ctx context.Context, id int64) (domain.Administrator, []domain.Company, error)
+	Memberships(ctx context.Context, id int64) (domain.Administrator, []domain.Membership, error)
+	EnterCompany(ctx context.Context, by domain.Actor, company int64) error
 	CountAttempt(ctx context.Context, throttles []domain.Throttle) error
 	UncountAttempt(ctx context.Context, throttles []domain.Throttle) error
 	KnowsAddress(ctx context.Context, key string) (bool, error)

@@ -9,6 +9,9 @@ import (
 // Create makes a token of the caller's company and returns its secret, which
 // cannot be read again. Codes: invalid_request, company_not_found.
 func (t *Tokens) Create(ctx context.Context, c domain.Caller, n domain.NewToken) (domain.Token, string, error) {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return domain.Token{}, "", err
+	}
 	if err := n.Check(t.opt.Now()); err != nil {
 		return domain.Token{}, "", err
 	}
@@ -42,6 +45,9 @@ func (t *Tokens) Rename(ctx context.Context, c domain.Caller, id int64, name str
 // Change renames a token or changes where it may be used from. Codes:
 // invalid_request, not_found.
 func (t *Tokens) Change(ctx context.Context, c domain.Caller, id int64, change domain.TokenChange) (domain.Token, error) {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return domain.Token{}, err
+	}
 	if err := change.Check(); err != nil {
 		return domain.Token{}, err
 	}
@@ -52,6 +58,9 @@ func (t *Tokens) Change(ctx context.Context, c domain.Caller, id int64, change d
 // again changes nothing. The operator, whose calls have no company, may revoke
 // any token. Codes: not_found.
 func (t *Tokens) Revoke(ctx context.Context, c domain.Caller, id int64) (domain.Token, error) {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return domain.Token{}, err
+	}
 	if c.Company.ID == 0 && c.Actor.Kind != domain.ActorOperator {
 		return domain.Token{}, domain.ErrTokenNotFound
 	}

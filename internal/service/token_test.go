@@ -59,7 +59,7 @@ func TestTokenLife(t *testing.T) {
 		if diff := cmp.Diff(first, again, comparePrefix); diff != "" || first.RevokedAt == nil {
 			f.t.Error("revoked again:", diff)
 		}
-		_, err = f.tokens.Revoke(ctx, domain.Caller{Actor: domain.Actor{Kind: domain.ActorPerson}}, made.ID)
+		_, err = f.tokens.Revoke(ctx, domain.Caller{Actor: domain.Actor{Kind: domain.ActorPerson}, Role: domain.CabinetOwner}, made.ID)
 		wantErr(f.t, "revoke for no company", err, domain.ErrTokenNotFound)
 		_, err = f.tokens.Revoke(ctx, c, 4711)
 		wantErr(f.t, "revoke nothing", err, domain.ErrTokenNotFound)

@@ -12,13 +12,14 @@ import (
 )
 
 const administratorColumns = `a.id, a.email, a.name, a.theme, a.created_at, a.last_sign_in_at,
-	coalesce(a.password_hash, ''), a.password_changed_at, a.totp_secret, a.totp_confirmed_at, a.recovery_hashes`
+	coalesce(a.password_hash, ''), a.password_changed_at, a.totp_secret, a.totp_confirmed_at, a.recovery_hashes, a.vouched_at`
 
 // administratorRow is a stored administrator with the ids of their companies.
 type administratorRow struct {
 	domain.Administrator
 	domain.Credentials
 	companies []int64
+	vouchedAt *time.Time // nil: no operator's link was ever used
 }
 
 // isClaimed reports whether the identity is in use: it has a password or serves a
@@ -29,7 +30,7 @@ func (a *administratorRow) scan(r db.Rows, more ...any) error {
 	var recovery string
 	dest := append([]any{
 		&a.ID, &a.Email, &a.Name, &a.Theme, &a.CreatedAt, &a.LastSignInAt,
-		&a.PasswordHash, &a.PasswordChangedAt, &a.TOTPSecret, &a.SecondFactorSince, &recovery,
+		&a.PasswordHash, &a.PasswordChangedAt, &a.TOTPSecret, &a.SecondFactorSince, &recovery, &a.vouchedAt,
 	}, more...)
 	if err := r.Scan(dest...); err != nil {
 		return err
@@ -47,15 +48,34 @@ func administratorEntry(company int64, by domain.Actor, action string, id int64,
 	}
 }
 
-// auditAll queues an entry about an administrator in the log of each of their
-// companies.
+// auditAll writes what an administrator did about themselves into the log of
+// every company they serve. Sign-ins are for auditEntered.
 func (o *outbox) auditAll(b *db.Batch, now time.Time, who *administratorRow, by domain.Actor, action, detail string) {
 	for _, company := range who.companies {
 		o.audit(b, now, administratorEntry(company, by, action, who.ID, detail))
 	}
 }
 
-// ensureAdministrator finds or creates the identity of an address, and locks it.
+// auditEntered writes a sign-in into the log of the company that is entered: what
+// happens at others is none of its business.
+func (o *outbox) auditEntered(b *db.Batch, now time.Time, who *administratorRow, by domain.Actor, detail string) {
+	company := who.entered()
+	if company == 0 {
+		return
+	}
+	b.Exec(`UPDATE company_administrators SET last_sign_in_at = $3 WHERE company_id = $1 AND administrator_id = $2`, company, who.ID, now)
+	o.audit(b, now, administratorEntry(company, by, "sign_in.succeeded", who.ID, detail))
+}
+
+// entered is the company that a sign-in leads into, 0 for none.
+func (a *administratorRow) entered() int64 {
+	if len(a.companies) == 0 {
+		return 0
+	}
+	return slices.Min(a.companies)
+}
+
+// ensureAdministrator finds or makes the identity of an address, and locks it.
 func (s *Store) ensureAdministrator(ctx context.Context, tx db.Tx, email string) (*administratorRow, error) {
 	folded := domain.FoldEmail(email)
 	_, err := tx.Exec(ctx, `INSERT INTO administrators (email, email_folded, name, recovery_hashes, theme, created_at)
@@ -65,7 +85,7 @@ func (s *Store) ensureAdministrator(ctx context.Context, tx db.Tx, email string)
 	}
 	who, err := s.lockAdministrator(ctx, tx, `a.email_folded = $1`, folded)
 	if errors.Is(err, domain.ErrAdministratorNotFound) {
-		return nil, errGone // removed by SweepSignIn in the meantime
+		return nil, errGone // removed since the insertion found it
 	}
 	return who, err
 }
@@ -121,19 +141,19 @@ func (s *Store) administrator(ctx context.Context, condition string, arg any) (d
 	return out.Administrator, out.Credentials, err
 }
 
-// AdministratorCompanies returns an administrator and their companies by ascending
+// Memberships returns an administrator and the companies they serve, by ascending
 // id. Codes: not_found.
-func (s *Store) AdministratorCompanies(ctx context.Context, id int64) (domain.Administrator, []domain.Company, error) {
+func (s *Store) Memberships(ctx context.Context, id int64) (domain.Administrator, []domain.Membership, error) {
 	var out administratorRow
-	var companies []domain.Company
+	var companies []domain.Membership
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return out.scan(r) }, `SELECT `+administratorColumns+` FROM administrators a WHERE a.id = $1`, id)
 	b.Query(func(r db.Rows) error {
-		var c domain.Company
-		err := r.Scan(companyDest(&c)...)
-		companies = append(companies, c)
+		var m domain.Membership
+		err := r.Scan(append(companyDest(&m.Company), &m.Role)...)
+		companies = append(companies, m)
 		return err
-	}, `SELECT `+companyColumns+` FROM company_administrators m JOIN companies c ON c.id = m.company_id
+	}, `SELECT `+companyColumns+`, m.role FROM company_administrators m JOIN companies c ON c.id = m.company_id
 		WHERE m.administrator_id = $1 ORDER BY c.id`, id)
 	err := s.read(ctx, b)
 	if err == nil && out.ID == 0 {
@@ -142,80 +162,20 @@ func (s *Store) AdministratorCompanies(ctx context.Context, id int64) (domain.Ad
 	return out.Administrator, companies, err
 }
 
-// Members returns a company's administrators and its open invitations.
-func (s *Store) Members(ctx context.Context, company int64) ([]domain.Member, []domain.Invitation, error) {
-	members, invited := []domain.Member{}, []domain.Invitation{}
-	b := &db.Batch{}
-	b.Query(func(r db.Rows) error {
-		var a administratorRow
-		var m domain.Member
-		err := a.scan(r, &m.AddedAt, &m.AddedBy)
-		m.Administrator = a.Administrator
-		members = append(members, m)
-		return err
-	}, `SELECT `+administratorColumns+`, m.added_at, `+actorLabel("m.added_by")+`
-		FROM company_administrators m JOIN administrators a ON a.id = m.administrator_id
-		WHERE m.company_id = $1 ORDER BY m.added_at, a.id`, company)
-	b.Query(func(r db.Rows) error {
-		var i domain.Invitation
-		err := r.Scan(&i.AdministratorID, &i.Email, &i.Name, &i.CreatedAt, &i.ExpiresAt)
-		invited = append(invited, i)
-		return err
-	}, `SELECT a.id, a.email, l.name, l.created_at, l.expires_at
-		FROM sign_in_links l JOIN administrators a ON a.id = l.administrator_id
-		WHERE l.for_company_id = $1 AND l.used_at IS NULL AND NOT EXISTS
-		(SELECT 1 FROM company_administrators m WHERE m.company_id = $1 AND m.administrator_id = a.id)
-		ORDER BY l.created_at, a.id`, company)
-	return members, invited, s.read(ctx, b)
-}
-
-// addMember queues that an administrator serves a company. Someone who was invited
-// counts as added by the author of the invitation, who is in the audit log.
-func addMember(b *db.Batch, company, administrator int64, by domain.Actor, now time.Time) {
-	b.Exec(`INSERT INTO company_administrators (company_id, administrator_id, added_at, added_by)
-		VALUES ($1, $2, $3, coalesce((SELECT CASE WHEN e.actor_kind = 'person' THEN 'person:' || e.actor_id ELSE e.actor_label END FROM audit_entries e
-			WHERE e.company_id = $1 AND e.action = 'administrator.invited' AND e.record_id = $4 ORDER BY e.id DESC LIMIT 1), $5))
-		ON CONFLICT DO NOTHING`, company, administrator, now, strconv.FormatInt(administrator, 10), by.Ref())
-}
-
-// RemoveAdministrator removes an administrator from a company, unless they are its
-// last one. Someone who serves no company any more is signed out and can't sign in.
-// Codes: not_found, invalid_request.
-func (s *Store) RemoveAdministrator(ctx context.Context, c domain.Caller, id int64) error {
+// EnterCompany records that a signed-in administrator works for another of their
+// companies from now on. Codes: company_not_found.
+func (s *Store) EnterCompany(ctx context.Context, by domain.Actor, company int64) error {
 	return s.write(ctx, func(tx db.Tx, box *outbox) error {
-		who, err := s.lockAdministratorID(ctx, tx, id)
+		who, err := s.lockAdministratorID(ctx, tx, by.ID)
 		if err != nil {
 			return err
 		}
-		// All of the company's rows are locked, so that two who remove each other take turns.
-		var all []int64
+		if !slices.Contains(who.companies, company) {
+			return domain.ErrCompanyNotFound(company)
+		}
+		who.companies = []int64{company}
 		b := &db.Batch{}
-		b.Query(func(r db.Rows) error {
-			var other int64
-			err := r.Scan(&other)
-			all = append(all, other)
-			return err
-		}, `SELECT m.administrator_id FROM company_administrators m WHERE m.company_id = $1
-			ORDER BY m.administrator_id`+s.db.ForUpdate("m"), c.Company.ID)
-		if err := tx.Send(ctx, b); err != nil {
-			return err
-		}
-		if !slices.Contains(all, id) {
-			return domain.ErrAdministratorNotFound
-		}
-		if len(all) == 1 {
-			return domain.ErrLastAdministrator
-		}
-		b = &db.Batch{}
-		b.One(errGone, `DELETE FROM company_administrators WHERE company_id = $1 AND administrator_id = $2`, c.Company.ID, id)
-		b.Exec(`DELETE FROM sign_in_links WHERE administrator_id = $1 AND for_company_id = $2 AND used_at IS NULL`, id, c.Company.ID)
-		if !slices.ContainsFunc(who.companies, func(other int64) bool { return other != c.Company.ID }) {
-			b.Exec(`UPDATE administrators SET password_hash = NULL, password_changed_at = NULL, totp_secret = NULL,
-				totp_confirmed_at = NULL, recovery_hashes = '[]' WHERE id = $1`, id)
-			b.Exec(`DELETE FROM sign_in_links WHERE administrator_id = $1 AND for_company_id = 0`, id)
-			b.Exec(`DELETE FROM sessions WHERE administrator_id = $1`, id)
-		}
-		box.audit(b, tx.Now(), administratorEntry(c.Company.ID, c.Actor, "administrator.removed", id, ""))
+		box.auditEntered(b, tx.Now(), who, by, "By switching to this company.")
 		return tx.Send(ctx, b)
 	})
 }

@@ -14,10 +14,12 @@ import (
 // auditColumns shows people as they are now: an employee by the present name, an
 // administrator by the present address. Someone who was erased has neither.
 const auditColumns = `e.company_id, e.id, e.at, e.actor_kind, e.actor_id,
-	CASE WHEN e.actor_kind = 'person' THEN coalesce(p.email, '` + domain.FormerAdministrator + `') ELSE e.actor_label END, e.action,
+	CASE WHEN e.actor_kind = 'person' THEN coalesce(p.email,
+		(SELECT f.email FROM former_administrators f WHERE f.administrator_id = e.actor_id), '` + domain.FormerAdministrator + `') ELSE e.actor_label END, e.action,
 	e.record_kind, e.record_id, e.employee_id, e.request_id, e.address, e.detail,
 	CASE WHEN e.employee_id = 0 THEN '' ELSE coalesce(w.name, '` + domain.ErasedEmployee + `') END,
-	CASE WHEN e.record_kind = 'administrator' THEN coalesce(r.email, '` + domain.FormerAdministrator + `') ELSE '' END`
+	CASE WHEN e.record_kind = 'administrator' THEN coalesce(r.email,
+		(SELECT f.email FROM former_administrators f WHERE f.administrator_id = CAST(e.record_id AS bigint)), '` + domain.FormerAdministrator + `') ELSE '' END`
 
 const auditJoins = `
 	LEFT JOIN employees w ON w.company_id = e.company_id AND w.id = e.employee_id

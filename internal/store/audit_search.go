@@ -138,7 +138,8 @@ func findAuditMatches(ctx context.Context, c db.Conn, company int64, text string
 	}
 	texts(&out.employees, employees)
 	texts(&out.assignments, assignments)
-	numbers(&out.people, `SELECT p.id FROM administrators p WHERE p.email_folded = $1`, domain.FoldEmail(text))
+	numbers(&out.people, `SELECT p.id FROM administrators p WHERE p.email_folded = $1
+		UNION ALL SELECT f.administrator_id FROM former_administrators f WHERE f.email_folded = $1`, domain.FoldEmail(text))
 	numbers(&out.tokens, `SELECT t.id FROM tokens t WHERE t.company_id = $1 AND t.name = $2 ORDER BY t.id DESC LIMIT $3`, company, text, maxFoundTokens)
 	return out, c.Send(ctx, b)
 }

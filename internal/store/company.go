@@ -44,7 +44,7 @@ func (s *Store) CreateCompany(ctx context.Context, by domain.Actor, n domain.New
 		}
 		b = &db.Batch{}
 		if !who.isClaimed() {
-			addMember(b, out.ID, who.ID, by, tx.Now())
+			addMember(b, ownership(out.ID), who.ID, by, tx.Now())
 		}
 		insertLink(b, link, who.ID, out.ID, tx.Now())
 		box.audit(b, tx.Now(), companyEntry(out.ID, by, "company.created", ""))

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"slices"
 	"time"
 
@@ -14,8 +15,9 @@ import (
 // administrator and company.
 func insertLink(b *db.Batch, link domain.NewLink, administrator, company int64, now time.Time) {
 	b.Exec(`DELETE FROM sign_in_links WHERE administrator_id = $1 AND for_company_id = $2 AND used_at IS NULL`, administrator, company)
-	b.Exec(`INSERT INTO sign_in_links (hash, administrator_id, for_company_id, name, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`,
-		link.Hash[:], administrator, company, link.Name, now, now.Add(link.Lifetime))
+	b.Exec(`INSERT INTO sign_in_links (hash, administrator_id, for_company_id, name, kind, role, created_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		link.Hash[:], administrator, company, link.Name, string(rune(link.Kind)), string(link.Role), now, now.Add(link.Lifetime))
 }
 
 // Invite invites someone to become an administrator of the caller's company. A
@@ -45,6 +47,13 @@ func (s *Store) Invite(ctx context.Context, c domain.Caller, email string, link 
 // Uninvite withdraws an invitation to the caller's company. Codes: not_found.
 func (s *Store) Uninvite(ctx context.Context, c domain.Caller, administrator int64) error {
 	return s.write(ctx, func(tx db.Tx, box *outbox) error {
+		_, err := s.lockAdministratorID(ctx, tx, administrator)
+		if errors.Is(err, domain.ErrAdministratorNotFound) {
+			return domain.ErrInvitationNotFound
+		}
+		if err != nil {
+			return err
+		}
 		n, err := tx.Exec(ctx, `DELETE FROM sign_in_links WHERE administrator_id = $1 AND for_company_id = $2 AND used_at IS NULL`,
 			administrator, c.Company.ID)
 		if err != nil {
@@ -55,6 +64,7 @@ func (s *Store) Uninvite(ctx context.Context, c domain.Caller, administrator int
 		}
 		b := &db.Batch{}
 		box.audit(b, tx.Now(), administratorEntry(c.Company.ID, c.Actor, "administrator.uninvited", administrator, ""))
+		removeUnusedIdentity(b, administrator, tx.Now())
 		tx.SendAndCommit(b)
 		return nil
 	})
@@ -73,7 +83,7 @@ func (s *Store) MakeLink(ctx context.Context, by domain.Actor, in domain.LinkReq
 		out = who.Administrator
 		b := &db.Batch{}
 		if in.CompanyID != 0 && !who.isClaimed() {
-			addMember(b, in.CompanyID, who.ID, by, tx.Now())
+			addMember(b, ownership(in.CompanyID), who.ID, by, tx.Now())
 		}
 		if in.CompanyID != 0 && !slices.Contains(who.companies, in.CompanyID) {
 			box.audit(b, tx.Now(), administratorEntry(in.CompanyID, by, "administrator.invited", who.ID, ""))
@@ -119,7 +129,7 @@ func linkQuery(b *db.Batch, hash [sha256.Size]byte, now time.Time, into *domain.
 		var a administratorRow
 		err := a.scan(r, &into.CompanyID, &into.CompanyName, &into.ExpiresAt, &into.Claimed)
 		into.Administrator = a.Administrator
-		into.Claimed = into.Claimed || a.HasPassword
+		into.Claimed, into.Vouched = into.Claimed || a.HasPassword, a.vouchedAt != nil
 		return err
 	}, `SELECT `+administratorColumns+`, l.for_company_id, coalesce(c.name, ''), l.expires_at,
 		EXISTS (SELECT 1 FROM company_administrators m WHERE m.administrator_id = a.id)
@@ -139,26 +149,26 @@ func (s *Store) SignInLink(ctx context.Context, hash [sha256.Size]byte) (domain.
 	return out, err
 }
 
-// useLink locks the administrator of a link, and marks the link as used.
-func (s *Store) useLink(ctx context.Context, tx db.Tx, hash [sha256.Size]byte) (who *administratorRow, company int64, err error) {
+// useLink locks the administrator that a link is for, and uses the link up.
+func (s *Store) useLink(ctx context.Context, tx db.Tx, hash [sha256.Size]byte) (who *administratorRow, m domain.Membership, err error) {
 	var administrator int64
 	b := &db.Batch{}
-	b.Query(func(r db.Rows) error { return r.Scan(&administrator, &company) },
-		`SELECT administrator_id, for_company_id FROM sign_in_links WHERE hash = $1`, hash[:])
+	b.Query(func(r db.Rows) error { return r.Scan(&administrator, &m.ID, &m.Role) },
+		`SELECT administrator_id, for_company_id, role FROM sign_in_links WHERE hash = $1`, hash[:])
 	if err := tx.Send(ctx, b); err != nil {
-		return nil, 0, err
+		return nil, m, err
 	}
 	if administrator == 0 {
-		return nil, 0, domain.ErrLinkNotFound
+		return nil, m, domain.ErrLinkNotFound
 	}
 	if who, err = s.lockAdministratorID(ctx, tx, administrator); err != nil {
-		return nil, 0, err
+		return nil, m, err
 	}
 	n, err := tx.Exec(ctx, `UPDATE sign_in_links SET used_at = $2 WHERE hash = $1 AND used_at IS NULL AND expires_at > $2`, hash[:], tx.Now())
 	if err == nil && n != 1 {
 		err = domain.ErrLinkNotFound
 	}
-	return who, company, err
+	return who, m, err
 }
 
 // EnterByLink signs the link's administrator in. It clears the password, which has
@@ -166,26 +176,34 @@ func (s *Store) useLink(ctx context.Context, tx db.Tx, hash [sha256.Size]byte) (
 func (s *Store) EnterByLink(ctx context.Context, hash [sha256.Size]byte, kind domain.LinkKind, proof domain.SignInProof) (domain.Administrator, error) {
 	var out domain.Administrator
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
-		who, company, err := s.useLink(ctx, tx, hash)
+		who, joined, err := s.useLink(ctx, tx, hash)
 		if err != nil {
 			return err
 		}
-		link := domain.SignInLink{Kind: kind, Claimed: who.isClaimed()}
+		link := domain.SignInLink{Kind: kind, Administrator: who.Administrator, Claimed: who.isClaimed(), Vouched: who.vouchedAt != nil}
 		if !link.SignsIn() {
 			return domain.ErrLinkNeedsSignIn
 		}
-		if err := s.consumeFactor(ctx, tx, who, proof); err != nil {
-			return err
+		if link.NeedsCode() {
+			if err := s.consumeFactor(ctx, tx, who, proof); err != nil {
+				return err
+			}
 		}
 		now := tx.Now()
 		by := personActor(who.Administrator, proof.Actor)
 		b := &db.Batch{}
 		b.Exec(`UPDATE administrators SET password_hash = NULL, last_sign_in_at = $2 WHERE id = $1`, who.ID, now)
+		if kind == domain.LinkOperator {
+			vouch(b, who, now)
+		}
 		b.Exec(`UPDATE administrators SET name = (SELECT l.name FROM sign_in_links l WHERE l.hash = $2) WHERE id = $1 AND name = ''`, who.ID, hash[:])
 		b.Exec(`DELETE FROM sessions WHERE administrator_id = $1`, who.ID)
 		forgiveAttempts(b, proof.Forgive, now)
-		joinCompany(b, box, who, company, by, now)
-		box.auditAll(b, now, who, by, "sign_in.succeeded", "By a one-time link.")
+		joinCompany(b, box, who, joined, by, now)
+		if joined.ID != 0 {
+			who.companies = []int64{joined.ID}
+		}
+		box.auditEntered(b, now, who, by, "By a one-time link.")
 		out = who.Administrator
 		out.HasPassword, out.LastSignInAt = false, &now
 		return tx.Send(ctx, b)
@@ -198,29 +216,45 @@ func (s *Store) EnterByLink(ctx context.Context, hash [sha256.Size]byte, kind do
 func (s *Store) AcceptLink(ctx context.Context, by domain.Actor, hash [sha256.Size]byte) (int64, error) {
 	var out int64
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
-		who, company, err := s.useLink(ctx, tx, hash)
+		who, joined, err := s.useLink(ctx, tx, hash)
 		if err != nil {
 			return err
 		}
 		if who.ID != by.ID {
 			return domain.ErrLinkOfAnother
 		}
-		out = company
+		out = joined.ID
 		b := &db.Batch{}
-		joinCompany(b, box, who, company, by, tx.Now())
+		joinCompany(b, box, who, joined, by, tx.Now())
 		return tx.Send(ctx, b)
 	})
 	return out, err
 }
 
-// joinCompany queues that a link's administrator serves its company.
-func joinCompany(b *db.Batch, box *outbox, who *administratorRow, company int64, by domain.Actor, now time.Time) {
-	if company == 0 || slices.Contains(who.companies, company) {
+// joinCompany queues that a link's administrator serves its company from now on.
+func joinCompany(b *db.Batch, box *outbox, who *administratorRow, m domain.Membership, by domain.Actor, now time.Time) {
+	if m.ID == 0 || slices.Contains(who.companies, m.ID) {
 		return
 	}
-	addMember(b, company, who.ID, by, now)
-	who.companies = append(who.companies, company)
-	box.audit(b, now, administratorEntry(company, by, "administrator.joined", who.ID, ""))
+	addMember(b, m, who.ID, by, now)
+	who.companies = append(who.companies, m.ID)
+	box.audit(b, now, administratorEntry(m.ID, by, "administrator.joined", who.ID, ""))
+}
+
+// ownership is the membership that the operator's links offer.
+func ownership(company int64) domain.Membership {
+	return domain.Membership{Company: domain.Company{ID: company}, Role: domain.CabinetOwner}
+}
+
+// vouch queues that the operator vouches for the address. Whatever was set up
+// before through a company's invitation may be somebody else's: it goes.
+func vouch(b *db.Batch, who *administratorRow, now time.Time) {
+	if who.vouchedAt == nil {
+		b.Exec(`UPDATE administrators SET name = '' WHERE id = $1`, who.ID)
+		dropFactor(b, who.ID)
+		who.Name, who.HasSecondFactor, who.RecoveryLeft, who.SecondFactorSince = "", false, 0, nil
+	}
+	b.Exec(`UPDATE administrators SET vouched_at = $2 WHERE id = $1`, who.ID, now)
 }
 
 // personActor returns the actor for what an administrator does in a request.

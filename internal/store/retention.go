@@ -101,6 +101,9 @@ func (s *Store) ExpireWebhooks(ctx context.Context, before time.Time) error {
 // ExpireAudit removes the entries of all audit logs from before the instant, in
 // small transactions. Several replicas may call it at once.
 func (s *Store) ExpireAudit(ctx context.Context, before time.Time) error {
+	if _, err := s.expireStep(ctx, `DELETE FROM former_administrators WHERE removed_at < $1`, before); err != nil {
+		return err
+	}
 	for company := int64(0); ; {
 		next := int64(0)
 		b := &db.Batch{}

@@ -10,9 +10,9 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// FailSignIn records a failed attempt in the logs of the administrator's companies,
-// if there is such an administrator. It writes to the throttles in any case, so
-// that the time it takes does not tell whether the address is known.
+// FailSignIn records a failed attempt: in the log of the company that would have been
+// entered, if the address is an administrator's, and in any case at the throttles,
+// so that both cost the same time.
 func (s *Store) FailSignIn(ctx context.Context, f domain.SignInFailure) error {
 	return s.write(ctx, func(tx db.Tx, box *outbox) error {
 		var who administratorRow
@@ -32,8 +32,10 @@ func (s *Store) FailSignIn(ctx context.Context, f domain.SignInFailure) error {
 		for _, t := range sortedThrottles(f.Tried) {
 			b.Exec(`UPDATE sign_in_throttles SET updated_at = $2 WHERE key = $1`, t.Key, tx.Now())
 		}
-		box.auditAll(b, tx.Now(), &who, domain.Actor{Kind: domain.ActorSystem, RequestID: f.Actor.RequestID, Address: f.Actor.Address},
-			f.Action, "")
+		if company := who.entered(); company != 0 {
+			by := domain.Actor{Kind: domain.ActorSystem, RequestID: f.Actor.RequestID, Address: f.Actor.Address}
+			box.audit(b, tx.Now(), administratorEntry(company, by, f.Action, who.ID, ""))
+		}
 		tx.SendAndCommit(b)
 		return nil
 	})
@@ -66,15 +68,15 @@ func (s *Store) PassSignIn(ctx context.Context, proof domain.SignInProof) (domai
 			out.LastSignInAt = &now
 			b.Exec(`UPDATE administrators SET last_sign_in_at = $2 WHERE id = $1`, who.ID, now)
 			rememberAddress(b, proof.KnownAddress, now)
-			box.auditAll(b, now, who, personActor(who.Administrator, proof.Actor), "sign_in.succeeded", proof.Detail)
+			box.auditEntered(b, now, who, personActor(who.Administrator, proof.Actor), proof.Detail)
 		}
 		return tx.Send(ctx, b)
 	})
 	return out, err
 }
 
-// SetPassword sets or replaces a password and ends all other sessions and links of
-// the administrator. Codes: unauthorized, invalid_request, not_found.
+// SetPassword sets or replaces a password; all other sessions and the operator's
+// links of the administrator end. Codes: unauthorized, invalid_request, not_found.
 func (s *Store) SetPassword(ctx context.Context, in domain.NewPassword) error {
 	return s.write(ctx, func(tx db.Tx, box *outbox) error {
 		who, err := s.lockAdministratorID(ctx, tx, in.AdministratorID)
@@ -93,7 +95,9 @@ func (s *Store) SetPassword(ctx context.Context, in domain.NewPassword) error {
 		b := &db.Batch{}
 		b.Exec(`UPDATE administrators SET password_hash = $2, password_changed_at = $3 WHERE id = $1`, who.ID, in.New, tx.Now())
 		endSessions(b, who.ID, in.KeepSession)
-		b.Exec(`DELETE FROM sign_in_links WHERE administrator_id = $1 AND for_company_id = 0 AND used_at IS NULL`, who.ID)
+		if err := s.endOperatorLinks(ctx, tx, box, who, in.Actor); err != nil {
+			return err
+		}
 		box.auditAll(b, tx.Now(), who, in.Actor, action, "")
 		return tx.Send(ctx, b)
 	})
@@ -205,13 +209,12 @@ func (s *Store) changeFactor(ctx context.Context, by domain.Actor, action string
 	})
 }
 
-// identityMemory is how long links are kept after they have expired, and identities
-// that serve no company after their last sign-in.
-const identityMemory = 30 * 24 * time.Hour
+// linkMemory is how long links are kept after they have expired.
+const linkMemory = 30 * 24 * time.Hour
 
 // SweepSignIn removes expired sessions, throttles that no longer count anything,
-// links that expired 30 days ago, and identities that serve no company, have no
-// link and have not signed in for 30 days.
+// links that expired 30 days ago, and identities that serve no company and are not
+// invited to one.
 func (s *Store) SweepSignIn(ctx context.Context) error {
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		if err := tx.Send(ctx, &db.Batch{}); err != nil {
@@ -222,13 +225,10 @@ func (s *Store) SweepSignIn(ctx context.Context) error {
 		b.Exec(`DELETE FROM sessions WHERE expires_at <= $1`, now)
 		b.Exec(`DELETE FROM sign_in_throttles WHERE blocked_until <= $1 AND updated_at <= $2`, now, now.Add(-domain.ThrottleMemory))
 		b.Exec(`DELETE FROM form_submissions WHERE at <= $1`, now.Add(-24*time.Hour))
-		b.Exec(`DELETE FROM sign_in_links WHERE expires_at <= $1`, now.Add(-identityMemory))
-		b.Exec(`DELETE FROM administrators WHERE id IN (SELECT a.id FROM administrators a
-			WHERE coalesce(a.last_sign_in_at, a.created_at) <= $1
-			AND NOT EXISTS (SELECT 1 FROM company_administrators m WHERE m.administrator_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM sign_in_links l WHERE l.administrator_id = a.id)
-			LIMIT 100`+s.db.ForUpdate("a")+s.db.SkipLocked()+`)`, now.Add(-identityMemory))
-		tx.SendAndCommit(b)
-		return nil
+		b.Exec(`DELETE FROM sign_in_links WHERE expires_at <= $1`, now.Add(-linkMemory))
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		return s.sweepIdentities(ctx, tx)
 	})
 }

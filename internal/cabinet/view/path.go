@@ -57,7 +57,7 @@ func PathDelivery(id string, verb ...string) string { return itemPath(PathDelive
 // PathRedelivery is the progress of a redelivery of many.
 func PathRedelivery(id int64) string { return itemPath(PathRedeliver, formatInt(id), nil) }
 
-// PathAdministrator is an action (remove, link) on an administrator.
+// PathAdministrator is an action (remove, link, role) on an administrator.
 func PathAdministrator(id int64, verb string) string {
 	return itemPath(PathAdministrators, formatInt(id), []string{verb})
 }

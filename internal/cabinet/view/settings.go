@@ -19,6 +19,7 @@ type Administrators struct {
 // Administrator is a person who can sign in for the company.
 type Administrator struct {
 	ID           int64
+	Role         string
 	Name         string
 	Email        string
 	Self         bool
@@ -40,7 +41,32 @@ func (a Administrator) label() string {
 type InviteForm struct {
 	Name   string
 	Email  string
+	Role   string
 	Errors Errors
+}
+
+// RoleForm is the role of one administrator.
+type RoleForm struct {
+	Administrator
+	Errors Errors
+}
+
+// roleOptions are the roles with what they allow.
+var roleOptions = []Option{
+	{Value: "owner", Label: "Owner: everything"},
+	{Value: "administrator", Label: "Administrator: everything but administrators and company settings"},
+	{Value: "viewer", Label: "Viewer: sees everything but secrets, changes nothing"},
+}
+
+// roleName is how a role is shown.
+func (a Administrator) roleName() string {
+	switch a.Role {
+	case "owner":
+		return "Owner"
+	case "viewer":
+		return "Viewer"
+	}
+	return "Administrator"
 }
 
 // Invited shows a one-time sign-in link, once.

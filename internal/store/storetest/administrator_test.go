@@ -9,7 +9,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// Identities that serve no company, and are not invited to, are removed after 30 days.
+// TestIdentitiesThatServeNoCompanyAreRemoved checks the sweep. The address of someone
+// who has signed in stays for the audit log.
 func TestIdentitiesThatServeNoCompanyAreRemoved(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -28,15 +29,17 @@ func TestIdentitiesThatServeNoCompanyAreRemoved(t *testing.T) {
 		add("removed lately", month, ptr(s.Now()))
 		add("new", s.Now(), nil)
 		add("invited", month, nil)
-		if _, err := s.Invite(t.Context(), f.c, "invited@x.test", domain.NewLink{Lifetime: time.Hour}); err != nil {
+		if _, err := s.Invite(t.Context(), f.c, "invited@x.test", domain.NewLink{Kind: domain.LinkInvitation, Role: domain.CabinetOwner, Lifetime: time.Hour}); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.SweepSignIn(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		equal(t, "identities", texts(t, s, `SELECT email FROM administrators ORDER BY id`),
-			[]string{"serving@x.test", "removed lately@x.test", "new@x.test", "invited@x.test"})
-		if _, err := s.Invite(t.Context(), f.c, "never came@x.test", domain.NewLink{Lifetime: time.Hour, Hash: [32]byte{1}}); err != nil {
+			[]string{"serving@x.test", "invited@x.test"})
+		equal(t, "addresses kept for the log", texts(t, s, `SELECT email FROM former_administrators ORDER BY administrator_id`),
+			[]string{"removed long ago@x.test", "removed lately@x.test"})
+		if _, err := s.Invite(t.Context(), f.c, "never came@x.test", domain.NewLink{Kind: domain.LinkInvitation, Role: domain.CabinetOwner, Lifetime: time.Hour, Hash: [32]byte{1}}); err != nil {
 			t.Errorf("invite a removed identity again: %v", err)
 		}
 	})
