@@ -82,8 +82,11 @@ type Engine interface {
 	// Listen calls fn with the keys of each notification until ctx ends. It calls
 	// fn with nil when notifications may have been missed.
 	Listen(ctx context.Context, topic string, fn func(keys []string)) error
+	// Migrate brings the schema up to date. It leaves a newer schema alone and fails
+	// if this program cannot run on it.
 	Migrate(ctx context.Context) error
-	// Migrated returns an error unless the schema is the one this program needs.
+	// Migrated returns an error unless this program can run on the schema: it has
+	// the program's version, or a newer one that allows older programs.
 	Migrated(ctx context.Context) error
 	Ping(ctx context.Context) error
 	// Backup writes a consistent copy of the database into an empty file.

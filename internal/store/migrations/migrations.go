@@ -1,5 +1,11 @@
 // Package migrations holds the schema's history, one folder per engine with the
 // same numbers and names.
+//
+// A migration only adds: tables, indexes, and columns that are nullable or have a
+// default. Running programs of the version before go on with the new schema, so an
+// upgrade takes no server out. A migration that removes something comes a release
+// later, and raises schema_compatibility.oldest_program to the first version whose
+// program does not need what is removed.
 package migrations
 
 import (
@@ -38,13 +44,25 @@ func For(engine string) (fs.FS, error) {
 	return sub, nil
 }
 
-// Check returns an error if a database's schema version does not fit the program.
-func Check(version int64) error {
+// Schema is the state of a database's schema.
+type Schema struct {
+	Version int64 // the newest migration that was applied
+	// OldestProgram is the oldest program that may run on the schema, named by its
+	// newest migration. It is read only if Version is newer than the program's.
+	OldestProgram int64
+}
+
+// Check returns an error if this program cannot run on the schema.
+func Check(s Schema) error {
 	switch {
-	case version < Version:
-		return fmt.Errorf("the schema is at version %d and must be migrated to %d", version, Version)
-	case version > Version:
-		return fmt.Errorf("the schema is at version %d, newer than this program's %d", version, Version)
+	case s.Version < Version:
+		return fmt.Errorf("the schema is at version %d and must be migrated to %d", s.Version, Version)
+	case s.Version > Version && s.OldestProgram > Version:
+		return fmt.Errorf("the schema is at version %d, which needs a program of version %d or newer; this one is of version %d: use a newer coursebridge",
+			s.Version, s.OldestProgram, Version)
 	}
 	return nil
 }
+
+// OldestProgramSQL reads Schema.OldestProgram.
+const OldestProgramSQL = "SELECT oldest_program FROM schema_compatibility WHERE id = 1"

@@ -35,6 +35,9 @@ func (e *Engine) provider() (*goose.Provider, func(), error) {
 // Migrate brings the schema up to date. Replicas that start together wait for
 // one another.
 func (e *Engine) Migrate(ctx context.Context) error {
+	if schema, err := e.schema(ctx); err == nil && schema.Version >= migrations.Version {
+		return migrations.Check(schema)
+	}
 	p, done, err := e.provider()
 	if err != nil {
 		return err
@@ -46,17 +49,26 @@ func (e *Engine) Migrate(ctx context.Context) error {
 	return nil
 }
 
-// Migrated returns an error unless the schema is the one this program needs.
+// Migrated returns an error unless this program can run on the schema.
 func (e *Engine) Migrated(ctx context.Context) error {
-	var version int64
-	err := e.pool.QueryRow(ctx, "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&version)
+	schema, err := e.schema(ctx)
+	if err != nil {
+		return err
+	}
+	return migrations.Check(schema)
+}
+
+// schema returns the state of the schema, or db.ErrNoSchema.
+func (e *Engine) schema(ctx context.Context) (migrations.Schema, error) {
+	var out migrations.Schema
+	err := e.pool.QueryRow(ctx, "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&out.Version)
 	const undefinedTable = "42P01"
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && pg.Code == undefinedTable {
-		return db.ErrNoSchema
+		return out, db.ErrNoSchema
 	}
-	if err != nil {
-		return mapError(err)
+	if err == nil && out.Version > migrations.Version {
+		err = e.pool.QueryRow(ctx, migrations.OldestProgramSQL).Scan(&out.OldestProgram)
 	}
-	return migrations.Check(version)
+	return out, mapError(err)
 }

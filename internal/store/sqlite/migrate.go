@@ -13,8 +13,8 @@ import (
 // Migrate brings the schema up to date. Processes that start together wait for one
 // another.
 func (e *Engine) Migrate(ctx context.Context) error {
-	if e.Migrated(ctx) == nil {
-		return nil
+	if schema, err := e.schema(ctx); err == nil && schema.Version >= migrations.Version {
+		return migrations.Check(schema)
 	}
 	return setUp(e.path, func() error { return e.migrate(ctx) })
 }
@@ -34,26 +34,37 @@ func (e *Engine) migrate(ctx context.Context) error {
 	return nil
 }
 
-// Migrated returns an error unless the schema is the one this program needs.
+// Migrated returns an error unless this program can run on the schema.
 func (e *Engine) Migrated(ctx context.Context) error {
-	var tables, version int64
-	err := e.Read(ctx, func(c db.Conn) error {
-		b := &db.Batch{}
-		b.Query(func(r db.Rows) error { return r.Scan(&tables) },
-			"SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'goose_db_version'")
-		if err := c.Send(ctx, b); err != nil || tables == 0 {
-			return err
-		}
-		b = &db.Batch{}
-		b.Query(func(r db.Rows) error { return r.Scan(&version) },
-			"SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied = 1")
-		return c.Send(ctx, b)
-	})
+	schema, err := e.schema(ctx)
 	if err != nil {
 		return err
 	}
-	if tables == 0 {
-		return db.ErrNoSchema
+	return migrations.Check(schema)
+}
+
+// schema returns the state of the schema, or db.ErrNoSchema.
+func (e *Engine) schema(ctx context.Context) (migrations.Schema, error) {
+	var tables int64
+	var out migrations.Schema
+	read := func(c db.Conn, into *int64, sql string) error {
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error { return r.Scan(into) }, sql)
+		return c.Send(ctx, b)
 	}
-	return migrations.Check(version)
+	err := e.Read(ctx, func(c db.Conn) error {
+		err := read(c, &tables, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'goose_db_version'")
+		if err != nil || tables == 0 {
+			return err
+		}
+		err = read(c, &out.Version, "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied = 1")
+		if err != nil || out.Version <= migrations.Version {
+			return err
+		}
+		return read(c, &out.OldestProgram, migrations.OldestProgramSQL)
+	})
+	if err == nil && tables == 0 {
+		err = db.ErrNoSchema
+	}
+	return out, err
 }

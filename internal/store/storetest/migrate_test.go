@@ -1,0 +1,32 @@
+package storetest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/coursebridge/coursebridge/internal/store"
+	"github.com/coursebridge/coursebridge/internal/store/migrations"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
+)
+
+// TestNewerSchema has a newer program migrate the database. This one goes on, and
+// starts, as long as the newer schema allows it, and refuses otherwise.
+func TestNewerSchema(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		e := s.Engine()
+		change(t, s, `INSERT INTO goose_db_version (version_id, is_applied) VALUES ($1, $2)`, migrations.Version+1, true)
+		if err := e.Migrated(t.Context()); err != nil {
+			t.Errorf("readiness on a newer schema that allows this program: %v", err)
+		}
+		if err := e.Migrate(t.Context()); err != nil {
+			t.Errorf("a start on a newer schema that allows this program: %v", err)
+		}
+		change(t, s, `UPDATE schema_compatibility SET oldest_program = $1`, migrations.Version+1)
+		for name, err := range map[string]error{"readiness": e.Migrated(t.Context()), "a start": e.Migrate(t.Context())} {
+			if err == nil || !strings.Contains(err.Error(), "use a newer coursebridge") {
+				t.Errorf("%s on a newer schema that refuses this program: %v", name, err)
+			}
+		}
+	})
+}
