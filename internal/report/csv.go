@@ -9,14 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// bufferSize is how much is gathered before it is written on.
+// bufferSize is how many bytes are buffered before they are written.
 const bufferSize = 64 << 10
 
-// CSV writes a table as RFC 4180 says: commas, CRLF, quotes where they are needed, a header row always.
+// CSV writes a table as RFC 4180 describes it: commas, CRLF, quotes where they are needed, always with a header row.
 type CSV struct {
 	w      io.Writer
 	cols   int
 	clock  clock
+	bom    bool
 	buf    []byte
 	err    error
 	closed bool
@@ -31,7 +32,7 @@ func NewCSV(w io.Writer, cols []Column, loc *time.Location, bom bool) (*CSV, err
 	if err := checkColumns(cols, most); err != nil {
 		return nil, err
 	}
-	c := &CSV{w: w, cols: len(cols), clock: newClock(loc), buf: make([]byte, 0, bufferSize+bufferSize/4)}
+	c := &CSV{w: w, cols: len(cols), clock: newClock(loc), bom: bom, buf: make([]byte, 0, bufferSize+bufferSize/4)}
 	if bom {
 		c.buf = append(c.buf, "\uFEFF"...)
 	}
@@ -57,7 +58,7 @@ func (c *CSV) Row(cells []Cell) error {
 		return ErrClosed
 	}
 	if len(cells) != c.cols {
-		c.err = countError(len(cells), c.cols)
+		c.err = cellCountError(len(cells), c.cols)
 		return c.err
 	}
 	start := len(c.buf)
@@ -77,7 +78,7 @@ func (c *CSV) Row(cells []Cell) error {
 	return nil
 }
 
-// Close writes what is still gathered.
+// Close writes what is still buffered.
 func (c *CSV) Close() error {
 	if c.err == nil && !c.closed {
 		c.closed = true
@@ -89,7 +90,11 @@ func (c *CSV) Close() error {
 func (c *CSV) cell(cell *Cell) {
 	switch cell.kind {
 	case KindText:
-		c.buf = appendText(c.buf, cell.text)
+		text := cell.text
+		if c.bom {
+			text = guardSemicolons(text)
+		}
+		c.buf = appendText(c.buf, text)
 	case KindInteger:
 		c.buf = strconv.AppendInt(c.buf, cell.n, 10)
 	case KindNumber:
@@ -127,7 +132,7 @@ func appendText(b []byte, s string) []byte {
 	if !ascii && !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
-	guard := runs(s)
+	guard := looksLikeFormula(s)
 	if !quote {
 		if guard {
 			b = append(b, '\'')

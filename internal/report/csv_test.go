@@ -184,7 +184,7 @@ func TestCSVReadsBack(t *testing.T) {
 // asRead is text as encoding/csv, which turns CRLF into LF, gives it back.
 func asRead(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
-	if runs(s) {
+	if looksLikeFormula(s) {
 		s = "'" + s
 	}
 	return strings.ReplaceAll(s, "\r\n", "\n")

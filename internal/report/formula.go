@@ -1,14 +1,15 @@
 package report
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// runs reports whether a spreadsheet that is given s as typed input could take it for a formula. Spreadsheets pass
-// over white space and invisible characters before the sign, and some take the full-width signs for the plain ones.
-// A leading tab or line break counts too: it can push what follows into a cell of its own.
-func runs(s string) bool {
+// looksLikeFormula reports whether a spreadsheet could read s as a formula. Spreadsheets skip white space and invisible
+// characters before the sign, and some read full-width signs as plain ones. A leading tab or line break counts too: it can
+// move the rest into a cell of its own.
+func looksLikeFormula(s string) bool {
 	if s == "" {
 		return false
 	}
@@ -16,20 +17,35 @@ func runs(s string) bool {
 	case c == '\t' || c == '\r' || c == '\n':
 		return true
 	case c > ' ' && c < utf8.RuneSelf:
-		return isSign(rune(c))
+		return isFormulaSign(rune(c))
 	}
 	for _, r := range s {
 		if !unicode.IsSpace(r) && !unicode.In(r, unicode.Cc, unicode.Cf) {
-			return isSign(r)
+			return isFormulaSign(r)
 		}
 	}
 	return false
 }
 
-func isSign(r rune) bool {
+func isFormulaSign(r rune) bool {
 	switch r {
 	case '=', '+', '-', '@', '\uFF1D', '\uFF0B', '\uFF0D', '\uFF20':
 		return true
 	}
 	return false
+}
+
+// guardSemicolons puts an apostrophe between a semicolon and what would be a formula after it. Excel splits CSV files at
+// semicolons where the comma is the decimal sign, so that text after one becomes a cell of its own.
+func guardSemicolons(s string) string {
+	if !strings.Contains(s, ";") {
+		return s
+	}
+	parts := strings.Split(s, ";")
+	for i := range parts[1:] {
+		if looksLikeFormula(parts[i+1]) {
+			parts[i+1] = "'" + parts[i+1]
+		}
+	}
+	return strings.Join(parts, ";")
 }

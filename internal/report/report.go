@@ -72,7 +72,7 @@ func Time(t time.Time) Cell {
 func (c *Cell) number() float64 { return math.Float64frombits(uint64(c.n)) }
 
 // Writer writes one table. Its first failure is final: every later call returns it, and the file stays without its
-// end, so that a part is never taken for the whole.
+// end, so that an incomplete file never looks complete.
 type Writer interface {
 	// Row writes one row, a cell for every column in their order. It keeps no reference to cells.
 	Row(cells []Cell) error
@@ -91,6 +91,6 @@ func checkColumns(cols []Column, most int) error {
 	return nil
 }
 
-func countError(got, want int) error {
+func cellCountError(got, want int) error {
 	return fmt.Errorf("report: row of %d cells, want %d", got, want)
 }

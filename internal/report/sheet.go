@@ -37,8 +37,8 @@ func kindWidth(k Kind) float64 {
 	}
 }
 
-// measure widens the column for s, within reason. Widths stand before the rows in the file, so only the rows gathered
-// before the first of them are written have a say.
+// measure widens the column for s, within limits. Widths precede the rows in the file, so only the rows that are buffered
+// before the first write count.
 func (c *xlsxColumn) measure(s string) {
 	const padding, widest = 2, 60
 	if c.fixed || c.width >= widest {
@@ -59,7 +59,7 @@ func textWidth(s string) int {
 	return n
 }
 
-// columnName is the letters of the column with index i: A to Z, AA and so on.
+// columnName returns the letters of the column with index i: A to Z, AA and so on.
 func columnName(i int) string {
 	name := ""
 	for i++; i > 0; i = (i - 1) / 26 {
@@ -68,14 +68,14 @@ func columnName(i int) string {
 	return name
 }
 
-// startSheet opens the next sheet and gathers its header row.
+// startSheet opens the next sheet and buffers its header row.
 func (x *XLSX) startSheet() error {
 	part := "xl/worksheets/sheet" + strconv.Itoa(len(x.rows)+1) + ".xml"
 	w, err := x.zip.CreateHeader(partHeader(part))
 	if err != nil {
 		return fmt.Errorf("report: start %s: %w", part, err)
 	}
-	x.part, x.headed = w, false
+	x.part, x.headWritten = w, false
 	x.rows = append(x.rows, 0)
 	x.openRow(1)
 	for i := range x.cols {
@@ -98,7 +98,7 @@ func (x *XLSX) endSheet() error {
 	return x.flush()
 }
 
-// sheetHead is what stands before the rows: the frozen header and the widths.
+// sheetHead returns the part of a sheet before its rows: the frozen header and the widths.
 func (x *XLSX) sheetHead() []byte {
 	b := []byte(xmlDeclaration + `<worksheet ` + mainSpace + `><sheetViews><sheetView`)
 	if len(x.rows) == 1 {

@@ -18,8 +18,8 @@ const (
 	contentTypes = `application/vnd.openxmlformats-officedocument.spreadsheetml`
 )
 
-// typesPart stands first, where programs that sniff file types look for it, and so before the number of sheets is
-// known: it names the first and makes a sheet of every XML part that it does not name.
+// typesPart comes first, where programs that detect file types look for it, and so before the number of sheets is known:
+// it names the first sheet and declares every XML part that it does not name to be a sheet.
 const typesPart = xmlDeclaration +
 	`<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
 	`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
@@ -57,7 +57,7 @@ const stylesPart = xmlDeclaration +
 	`<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>` +
 	`</styleSheet>`
 
-// begin writes the parts that stand before the sheets and sends them on: the receiver should see that work goes on.
+// begin writes the parts before the sheets and flushes them, so that the receiver sees progress.
 func (x *XLSX) begin() error {
 	if err := x.writePart("[Content_Types].xml", typesPart); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (x *XLSX) writePart(name, content string) error {
 	return nil
 }
 
-// partHeader dates every part to the first day that zip files know: the same rows make the same file.
+// partHeader returns a header with the first date that zip files know, so that the same rows make the same file.
 func partHeader(name string) *zip.FileHeader {
 	return &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
 }

@@ -82,7 +82,7 @@ func TestPackage(t *testing.T) {
 		decodePart(t, file, rels, &list)
 		for _, rel := range list.Relationship {
 			if _, ok := want[path.Join(base, rel.Target)]; !ok {
-				t.Errorf("%s points to %s, which is not there", rels, rel.Target)
+				t.Errorf("%s points to %s, which is missing", rels, rel.Target)
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func TestMarkupForExcel(t *testing.T) {
 	}
 	for _, test := range tests {
 		if !strings.Contains(readPart(t, file, test.part), test.want) {
-			t.Errorf("%s has not %s", test.part, test.want)
+			t.Errorf("%s does not contain %s", test.part, test.want)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func TestStartIsSent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if size == 0 {
-			t.Errorf("%s: nothing is sent before the first row", name)
+			t.Errorf("%s: nothing is written before the first row", name)
 		}
 	}
 }
@@ -120,10 +120,10 @@ func TestMisuse(t *testing.T) {
 			}
 			size := out.Len()
 			if w.Row([]Cell{Int(1), Int(2)}) == nil || w.Row([]Cell{Int(1)}) == nil || w.Close() == nil {
-				t.Error("a row of the wrong length is forgiven")
+				t.Error("a row of the wrong length is accepted")
 			}
 			if out.Len() != size {
-				t.Error("written on after a failure")
+				t.Error("a row is accepted after a failure")
 			}
 		})
 	}

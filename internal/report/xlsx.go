@@ -23,18 +23,18 @@ const (
 // XLSX writes a table as an Office Open XML workbook. It is a zip file of XML parts, written front to back: each
 // sheet is compressed as its rows come, and the parts that need to know the sheets follow them.
 type XLSX struct {
-	zip    *zip.Writer
-	part   io.Writer // the open sheet
-	cols   []xlsxColumn
-	clock  clock
-	name   string
-	limit  int   // data rows to a sheet
-	rows   []int // data rows of each sheet
-	row    []byte
-	buf    []byte
-	headed bool // the open sheet's head is written
-	err    error
-	closed bool
+	zip         *zip.Writer
+	part        io.Writer // the open sheet
+	cols        []xlsxColumn
+	clock       clock
+	name        string
+	limit       int   // data rows to a sheet
+	rows        []int // data rows of each sheet
+	row         []byte
+	buf         []byte
+	headWritten bool // the open sheet's head is written
+	err         error
+	closed      bool
 }
 
 var _ Writer = (*XLSX)(nil)
@@ -67,15 +67,15 @@ func newXLSX(w io.Writer, cols []Column, o sheetOptions) (*XLSX, error) {
 		limit: o.limit,
 		buf:   make([]byte, 0, bufferSize+bufferSize/4),
 	}
-	x.zip.RegisterCompressor(zip.Deflate, oneCompressor())
+	x.zip.RegisterCompressor(zip.Deflate, reusedCompressor())
 	if err := x.begin(); err != nil {
 		return nil, err
 	}
 	return x, nil
 }
 
-// oneCompressor hands the same compressor out for one part after another: it is by far the largest thing here.
-func oneCompressor() zip.Compressor {
+// reusedCompressor returns the same compressor for one part after another: it is by far the largest object here.
+func reusedCompressor() zip.Compressor {
 	var c *flate.Writer
 	return func(w io.Writer) (io.WriteCloser, error) {
 		if c != nil {
@@ -102,7 +102,7 @@ func (x *XLSX) Row(cells []Cell) error {
 
 func (x *XLSX) add(cells []Cell) error {
 	if len(cells) != len(x.cols) {
-		return countError(len(cells), len(x.cols))
+		return cellCountError(len(cells), len(x.cols))
 	}
 	if x.rows[len(x.rows)-1] == x.limit {
 		if err := x.endSheet(); err != nil {
@@ -140,7 +140,7 @@ func (x *XLSX) openRow(number int) {
 	x.buf = append(x.buf, `">`...)
 }
 
-// How a cell goes on after its reference, and how it ends. The numbers of styles are those of stylesPart.
+// The markup of a cell after its reference, and its end. The numbers of styles are those of stylesPart.
 const (
 	openNumber   = `"><v>`
 	openBool     = `" t="b"><v>`
@@ -183,17 +183,17 @@ func (x *XLSX) text(col *xlsxColumn, s string) {
 	switch {
 	case s == "":
 		return
-	case runs(s):
+	case looksLikeFormula(s):
 		x.inline(col, openRunnable, s)
 	default:
 		x.inline(col, openText, s)
 	}
 }
 
-// inline writes a cell of text that stands in the sheet itself: a table of shared strings would grow with the rows.
+// inline writes a cell whose text is in the sheet itself: a table of shared strings would grow with the rows.
 func (x *XLSX) inline(col *xlsxColumn, open, s string) {
-	s = fit(s)
-	if !x.headed {
+	s = truncateCell(s)
+	if !x.headWritten {
 		col.measure(s)
 	}
 	x.open(col, open)
@@ -230,10 +230,10 @@ func (x *XLSX) time(col *xlsxColumn, cell *Cell) {
 	x.buf = append(serial.appendTo(x.buf), closeValue...)
 }
 
-// flush hands what is gathered to the compressor, after the head of the sheet if that is still missing.
+// flush writes the buffer to the compressor, after the head of the sheet if that is not written yet.
 func (x *XLSX) flush() error {
-	if !x.headed {
-		x.headed = true
+	if !x.headWritten {
+		x.headWritten = true
 		if _, err := x.part.Write(x.sheetHead()); err != nil {
 			return fmt.Errorf("report: write sheet head: %w", err)
 		}

@@ -135,7 +135,7 @@ func TestXLSXLayout(t *testing.T) {
 		last := []string{"E21", "E14"}[i]
 		part := readPart(t, file, "xl/worksheets/sheet"+strconv.Itoa(i+1)+".xml")
 		if want := `<autoFilter ref="A1:` + last + `"/>`; strings.Count(part, want) != 1 {
-			t.Errorf("%s has not %s", sheet, want)
+			t.Errorf("%s does not contain %s", sheet, want)
 		}
 	}
 	header, err := book.GetStyle(1)

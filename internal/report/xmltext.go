@@ -82,8 +82,8 @@ func appendHex(b []byte, r rune) []byte {
 	return append(b, '_', 'x', digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15], '_')
 }
 
-// fit cuts s to what a cell holds, with an ellipsis in place of the rest.
-func fit(s string) string {
+// truncateCell cuts s to what a cell holds, with an ellipsis in place of the rest.
+func truncateCell(s string) string {
 	if len(s) <= maxCellUnits {
 		return s
 	}
@@ -99,18 +99,18 @@ func fit(s string) string {
 	if units <= maxCellUnits {
 		return s
 	}
-	return s[:wholeBefore(s, cut)] + "…"
+	return s[:characterStart(s, cut)] + "…"
 }
 
-// wholeBefore is the last place at or before cut that does not part a character from the marks and joiners that
-// belong to it. Text made of nothing but marks is cut where it is.
-func wholeBefore(s string, cut int) int {
+// characterStart returns the last place at or before cut that does not separate a character from its marks and
+// joiners. Text that consists only of marks is cut at cut.
+func characterStart(s string, cut int) int {
 	const longest = 64
 	at := cut
 	for cut-at < longest {
 		next, _ := utf8.DecodeRuneInString(s[at:])
 		last, size := utf8.DecodeLastRuneInString(s[:at])
-		if !joins(next) && last != zeroWidthJoiner {
+		if !isCombining(next) && last != zeroWidthJoiner {
 			return at
 		}
 		at -= size
@@ -120,7 +120,7 @@ func wholeBefore(s string, cut int) int {
 
 const zeroWidthJoiner = '\u200D'
 
-func joins(r rune) bool {
+func isCombining(r rune) bool {
 	const firstSkinTone, lastSkinTone = '\U0001F3FB', '\U0001F3FF'
 	return r == zeroWidthJoiner || unicode.Is(unicode.M, r) || r >= firstSkinTone && r <= lastSkinTone
 }

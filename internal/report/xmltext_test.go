@@ -81,7 +81,7 @@ func TestFit(t *testing.T) {
 		{"nothing but marks", strings.Repeat("\u0301", 40000), strings.Repeat("\u0301", 32766) + "…"},
 	}
 	for _, test := range tests {
-		got := fit(test.text)
+		got := truncateCell(test.text)
 		if got != test.want {
 			t.Errorf("%s: %d bytes ending in %q, want %d in %q", test.name, len(got), tail(got, 12), len(test.want),
 				tail(test.want, 12))

@@ -13,21 +13,21 @@ import (
 	"testing"
 )
 
-// table keeps settings in memory.
-type table struct {
+// fakeSettings keeps settings in memory.
+type fakeSettings struct {
 	mu   sync.Mutex
 	rows map[string][]byte
 }
 
-func newTable() *table { return &table{rows: map[string][]byte{}} }
+func newFakeSettings() *fakeSettings { return &fakeSettings{rows: map[string][]byte{}} }
 
-func (t *table) Setting(_ context.Context, key string) ([]byte, error) {
+func (t *fakeSettings) Setting(_ context.Context, key string) ([]byte, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.rows[key], nil
 }
 
-func (t *table) SettingOnce(_ context.Context, key string, value []byte) ([]byte, error) {
+func (t *fakeSettings) SettingOnce(_ context.Context, key string, value []byte) ([]byte, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.rows[key] == nil {
@@ -36,7 +36,7 @@ func (t *table) SettingOnce(_ context.Context, key string, value []byte) ([]byte
 	return t.rows[key], nil
 }
 
-func (t *table) SwapSetting(_ context.Context, key string, old, value []byte) (bool, error) {
+func (t *fakeSettings) SwapSetting(_ context.Context, key string, old, value []byte) (bool, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !bytes.Equal(t.rows[key], old) {
@@ -55,12 +55,12 @@ func open(t *testing.T, s Settings, o Options) *Box {
 	return b
 }
 
-func TestSealedOpensInItsPlaceOnly(t *testing.T) {
+func TestSealedOpensUnderItsLabelOnly(t *testing.T) {
 	t.Parallel()
-	b := open(t, newTable(), Options{Key: "correct horse battery"})
+	b := open(t, newFakeSettings(), Options{Key: "correct horse battery"})
 	sealed := b.Seal("webhook/1", []byte("whsec_x"))
 	if again := b.Seal("webhook/1", []byte("whsec_x")); bytes.Equal(sealed, again) || bytes.Contains(sealed, []byte("whsec")) {
-		t.Error("the seal shows what is inside")
+		t.Error("the sealed bytes contain the secret")
 	}
 	if plain, err := b.Open("webhook/1", sealed); err != nil || string(plain) != "whsec_x" {
 		t.Errorf("opened %q, %v", plain, err)
@@ -83,7 +83,7 @@ func TestSealedOpensInItsPlaceOnly(t *testing.T) {
 func TestKeyForms(t *testing.T) {
 	t.Parallel()
 	raw := bytes.Repeat([]byte{0xfb, 0xff}, 16)
-	settings := newTable()
+	settings := newFakeSettings()
 	sealed := open(t, settings, Options{Key: hex.EncodeToString(raw)}).Seal("l", []byte("x"))
 	for name, text := range map[string]string{
 		"base64": base64.StdEncoding.EncodeToString(raw), "url": base64.URLEncoding.EncodeToString(raw),
@@ -94,7 +94,7 @@ func TestKeyForms(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"short", strings.Repeat("x", minPassphrase-1)} {
-		if _, err := Open(t.Context(), newTable(), Options{Key: text}); err == nil || !strings.Contains(err.Error(), Env) {
+		if _, err := Open(t.Context(), newFakeSettings(), Options{Key: text}); err == nil || !strings.Contains(err.Error(), Env) {
 			t.Errorf("key %q: %v", text, err)
 		}
 	}
@@ -102,7 +102,7 @@ func TestKeyForms(t *testing.T) {
 
 func TestWrongKeyIsRefused(t *testing.T) {
 	t.Parallel()
-	settings := newTable()
+	settings := newFakeSettings()
 	open(t, settings, Options{Key: "the first passphrase"})
 	open(t, settings, Options{Key: "the first passphrase"})
 	if _, err := Open(t.Context(), settings, Options{Key: "the second passphrase"}); !errors.Is(err, ErrWrongKey) {
@@ -116,13 +116,13 @@ func TestWrongKeyIsRefused(t *testing.T) {
 	}
 	settings.rows[settingName] = settings.rows[settingName][:5]
 	if _, err := Open(t.Context(), settings, Options{Key: "the first passphrase"}); err == nil {
-		t.Error("a damaged record opened")
+		t.Error("a damaged record was accepted")
 	}
 }
 
 func TestKeyFileIsMadeOnce(t *testing.T) {
 	t.Parallel()
-	settings, path := newTable(), filepath.Join(t.TempDir(), "test.db.key")
+	settings, path := newFakeSettings(), filepath.Join(t.TempDir(), "test.db.key")
 	sealed := open(t, settings, Options{File: path}).Seal("l", []byte("x"))
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
@@ -152,9 +152,9 @@ func TestKeyFileIsMadeOnce(t *testing.T) {
 	}
 }
 
-func TestProcessesThatStartTogetherAgree(t *testing.T) {
+func TestConcurrentStartsAgreeOnOneKey(t *testing.T) {
 	t.Parallel()
-	settings, path := newTable(), filepath.Join(t.TempDir(), "test.db.key")
+	settings, path := newFakeSettings(), filepath.Join(t.TempDir(), "test.db.key")
 	boxes := make([]*Box, 8)
 	var wg sync.WaitGroup
 	for i := range boxes {
@@ -179,13 +179,13 @@ func TestProcessesThatStartTogetherAgree(t *testing.T) {
 
 func TestPlainKeyIsWrappedOnceThereIsAKey(t *testing.T) {
 	t.Parallel()
-	settings := newTable()
+	settings := newFakeSettings()
 	sealed := open(t, settings, Options{AllowUnprotected: true}).Seal("l", []byte("x"))
 	if _, err := open(t, settings, Options{Key: "the first passphrase"}).Open("l", sealed); err != nil {
 		t.Error(err)
 	}
 	if settings.rows[settingName][0] != recordWrapped {
-		t.Error("the sealing key still lies bare")
+		t.Error("the sealing key is still unprotected")
 	}
 	if _, err := Open(t.Context(), settings, Options{Key: "the second passphrase"}); !errors.Is(err, ErrWrongKey) {
 		t.Errorf("another key: %v", err)
