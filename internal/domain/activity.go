@@ -34,6 +34,11 @@ func (a Activity) Check(now time.Time) error {
 	return c.Err()
 }
 
+// MayFinish reports whether the activity can complete or fail an assignment.
+func (a Activity) MayFinish() bool {
+	return a.Type == ActivityAttemptFinished || a.Percent != nil && *a.Percent >= FullPoints
+}
+
 // ActivityItem is one item of a report: an activity, or why it is not valid. A
 // zero OccurredAt means now.
 type ActivityItem struct {

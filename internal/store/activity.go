@@ -69,15 +69,20 @@ type statusMove struct {
 // assignments, their employees' addresses and the activities recorded before.
 func (s *Store) loadActivities(ctx context.Context, tx db.Tx, items []domain.ActivityItem) (*activityReport, error) {
 	report := &activityReport{assignments: map[int64]*trackedAssignment{}, recorded: map[string]bool{}}
-	var ids []int64
+	var ids, finishing []int64
 	var keys []string
 	for _, it := range items {
-		if it.Err == nil {
-			ids, keys = append(ids, it.Activity.AssignmentID), append(keys, it.Activity.ID)
+		if it.Err != nil {
+			continue
+		}
+		ids, keys = append(ids, it.Activity.AssignmentID), append(keys, it.Activity.ID)
+		if it.Activity.MayFinish() {
+			finishing = append(finishing, it.Activity.AssignmentID)
 		}
 	}
 	assignments, args := s.db.ValuesTable(1, db.Ints("id", unique(ids)))
 	b := &db.Batch{}
+	s.lockEmployees(b, finishing)
 	if suffix := s.db.ForUpdate("a"); suffix != "" {
 		b.Query(ignoreRow, `SELECT a.id FROM assignments a WHERE a.id IN (SELECT k.id FROM `+assignments+` k) ORDER BY a.id`+suffix, args...)
 	}
@@ -134,7 +139,7 @@ func (r *activityReport) applyOne(a *trackedAssignment, act domain.Activity, now
 		return
 	}
 	a.changed = true
-	if before.OverdueAt == nil && before.Overdue(now) { // no sweep has come by since the deadline
+	if a.Status == domain.StatusCompleted && before.OverdueAt == nil && before.Overdue(now) { // before a sweep
 		r.events = append(r.events, domain.AssignmentEvent(domain.EventAssignmentOverdue, before, now))
 		a.OverdueAt = &now
 	}

@@ -108,7 +108,7 @@ func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 	}, `SELECT `+employeeColumns+`, (SELECT COUNT(*) FROM assignments a
 			WHERE a.company_id = e.company_id AND a.employee_id = e.id AND a.revoked_at IS NULL) FROM employees e
 		WHERE e.company_id = $1 AND e.external_id IN (SELECT k.external_id FROM `+employees+` k) AND e.left_at IS NULL
-		ORDER BY e.id`+d.ForShare("e"), append([]any{company}, employeeArgs...)...)
+		ORDER BY e.id`+d.ForUpdate("e"), append([]any{company}, employeeArgs...)...)
 	b.Query(func(r db.Rows) error {
 		var id string
 		err := r.Scan(&id)

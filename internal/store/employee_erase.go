@@ -35,11 +35,6 @@ func (s *Store) DeleteEmployee(ctx context.Context, c domain.Caller, externalID 
 		if len(gone) == 0 {
 			return s.confirmNotFound(ctx, tx, c.Company.ID, externalID)
 		}
-		b = &db.Batch{}
-		box.prepare(b, tx, len(gone), c.Company.ID)
-		if err := tx.Send(ctx, b); err != nil {
-			return err
-		}
 		return s.erase(ctx, tx, box, c, gone)
 	})
 	if err != nil {
@@ -50,10 +45,13 @@ func (s *Store) DeleteEmployee(ctx context.Context, c domain.Caller, externalID 
 }
 
 func (s *Store) erase(ctx context.Context, tx db.Tx, box *outbox, c domain.Caller, gone []domain.Employee) error {
-	if err := s.lockForErasure(ctx, tx, gone); err != nil {
+	b := &db.Batch{}
+	s.lockForErasure(b, tx, gone)
+	box.prepare(b, tx, len(gone), c.Company.ID)
+	if err := tx.Send(ctx, b); err != nil {
 		return err
 	}
-	b := &db.Batch{}
+	b = &db.Batch{}
 	var events []domain.Event
 	for _, e := range gone {
 		if err := s.anonymise(ctx, tx, e); err != nil {
@@ -83,15 +81,14 @@ type anonymousResult struct {
 	endedAt          time.Time
 }
 
-// lockForErasure locks the accounts and all assignments of the employees, revoked
-// ones too: an event that is being written for one of them is committed before
+// lockForErasure queues the locking of the accounts and of all
+// assignments of the employees, revoked ones too: an event that is being written for one of them is committed before
 // the events are emptied, or not at all.
-func (s *Store) lockForErasure(ctx context.Context, tx db.Tx, gone []domain.Employee) error {
+func (s *Store) lockForErasure(b *db.Batch, tx db.Tx, gone []domain.Employee) {
 	emails := make([]string, len(gone))
 	for i, e := range gone {
 		emails[i] = e.Email
 	}
-	b := &db.Batch{}
 	lockAccounts(b, tx.Now(), emails...)
 	if suffix := s.db.ForUpdate("a"); suffix != "" {
 		rows, args := s.db.ValuesTable(2, db.Columns(gone, db.IntColumn("id", func(e *domain.Employee) int64 { return e.ID }))...)
@@ -99,7 +96,6 @@ func (s *Store) lockForErasure(ctx context.Context, tx db.Tx, gone []domain.Empl
 			ORDER BY a.id`+suffix, append([]any{gone[0].CompanyID}, args...)...)
 	}
 	tx.Restamp(b)
-	return tx.Send(ctx, b)
 }
 
 // anonymise stores the results of an employee's ended attempts without the person.

@@ -26,9 +26,10 @@ import (
 //	events
 //	cache_versions, the last: every change of a token waits for this row
 //
-// A transaction that writes events locks the record they are about in its first
-// batch, or calls Restamp in the batch that locks it. So the stamps of one record
-// never fall: see db.Tx.
+// An employee and their assignments are one record. A transaction that writes events
+// locks the employee in its first batch, or calls Restamp in the batch that does, and
+// reserves the ids of the events after that. So in the order of the events of a
+// record their stamps never fall: see db.Tx.
 //
 // Rows that are only inserted need no place in the order, unless another
 // transaction may insert the same key: then they are inserted in the order of
@@ -37,8 +38,8 @@ import (
 //
 // What one row is read for while another is written, and what makes it safe:
 //
-//   - employee → assignment, and its event: Assign locks the employee FOR SHARE,
-//     so nobody leaves or changes the address between the decision and the commit.
+//   - employee → assignment, and its event: Assign locks the employee, so nobody
+//     leaves or changes the address between the decision and the commit.
 //   - employee → event of an activity or of a deadline: a change of an employee's
 //     address or identifier locks all live assignments of the employee. So does
 //     the activity, and it reads the employee in a later statement, which sees
@@ -52,6 +53,17 @@ import (
 //     one that is being made meanwhile came before.
 //   - endpoint → delivery: see outbox.prepare.
 //   - token → request: see the version of tokens in bumpTokens.
+
+// lockEmployees queues the locking of the employees of assignments.
+func (s *Store) lockEmployees(b *db.Batch, assignments []int64) {
+	suffix := s.db.ForUpdate("e")
+	if suffix == "" || len(assignments) == 0 {
+		return
+	}
+	rows, args := s.db.ValuesTable(1, db.Ints("id", unique(assignments)))
+	b.Query(ignoreRow, `SELECT e.id FROM employees e WHERE (e.company_id, e.id) IN
+		(SELECT a.company_id, a.employee_id FROM assignments a WHERE a.id IN (SELECT k.id FROM `+rows+` k)) ORDER BY e.id`+suffix, args...)
+}
 
 // lockAssignments queues the locking of the live assignments of an employee, in
 // the order of locks. An UPDATE alone would lock them in any order.

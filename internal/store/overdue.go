@@ -29,8 +29,9 @@ func (s *Store) MarkOverdue(ctx context.Context, limit int) (int, error) {
 			err := r.Scan(&a.CompanyID, &a.ID)
 			due = append(due, a)
 			return err
-		}, `SELECT a.company_id, a.id FROM assignments a WHERE a.overdue_at IS NULL AND a.revoked_at IS NULL
-			AND a.status <> 'completed' AND a.deadline <= $1 ORDER BY a.deadline LIMIT `+strconv.Itoa(limit)+s.db.ForUpdate("a")+s.db.SkipLocked(), tx.Now())
+		}, `SELECT a.company_id, a.id FROM assignments a JOIN employees e ON e.company_id = a.company_id AND e.id = a.employee_id
+			WHERE a.overdue_at IS NULL AND a.revoked_at IS NULL
+			AND a.status <> 'completed' AND a.deadline <= $1 ORDER BY a.deadline LIMIT `+strconv.Itoa(limit)+s.db.ForUpdate("a, e")+s.db.SkipLocked(), tx.Now())
 		tx.Restamp(b)
 		if err := tx.Send(ctx, b); err != nil || len(due) == 0 {
 			return err

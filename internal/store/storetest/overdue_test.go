@@ -131,7 +131,7 @@ func TestOverdueIsSentBeforeCompleted(t *testing.T) {
 		equal(t, "swept afterwards", f.sweep(10), 0)
 		body := eventBodies(t, s, "assignment.overdue")
 		equal(t, "the overdue event shows the assignment before its completion",
-			len(mentions(body, `"status":"assigned","statusCategory":"overdue","isOverdue":true`)), 1)
+			len(mentions(body, `"status":"started","statusCategory":"overdue","isOverdue":true`)), 1)
 		got := f.assignment(a.ID)
 		if got.OverdueAt == nil || got.Status != domain.StatusCompleted || got.Overdue(s.Now()) {
 			t.Errorf("the assignment: %+v", got)
