@@ -57,7 +57,7 @@ func load(t *testing.T, data []byte) document {
 	return doc
 }
 
-func TestJSONSaysWhatYAMLSays(t *testing.T) {
+func TestJSONEqualsYAML(t *testing.T) {
 	t.Parallel()
 	for name, doc := range map[string]struct{ yaml, json []byte }{
 		"public":   {api.PublicYAML(), api.PublicJSON()},

@@ -11,11 +11,11 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// sized is a context as the server makes it for a body of the announced size.
-func sized(announced int64) *Info { return &Info{Size: announced} }
+// infoWithSize returns the Info of a request with this Content-Length.
+func infoWithSize(announced int64) *Info { return &Info{Size: announced} }
 
-// padded is a body of exactly n bytes.
-func padded(n int) string {
+// bodyOfSize returns a body of exactly n bytes.
+func bodyOfSize(n int) string {
 	const frame = `{"a":""}`
 	return `{"a":"` + strings.Repeat("x", n-len(frame)) + `"}`
 }
@@ -28,21 +28,21 @@ func TestReadObjectSizes(t *testing.T) {
 		body      io.Reader
 		want      domain.Code
 	}{
-		{"small", 8, strings.NewReader(padded(8)), ""},
-		{"small and unannounced", -1, strings.NewReader(padded(8)), ""},
-		{"just fits", MaxBody, strings.NewReader(padded(MaxBody)), ""},
-		{"just fits, unannounced", -1, iotest.OneByteReader(strings.NewReader(padded(MaxBody))), ""},
-		{"a byte too many", MaxBody + 1, strings.NewReader(padded(MaxBody + 1)), domain.CodeTooLarge},
-		{"a byte too many, unannounced", -1, strings.NewReader(padded(MaxBody + 1)), domain.CodeTooLarge},
+		{"small", 8, strings.NewReader(bodyOfSize(8)), ""},
+		{"small and unannounced", -1, strings.NewReader(bodyOfSize(8)), ""},
+		{"just fits", MaxBody, strings.NewReader(bodyOfSize(MaxBody)), ""},
+		{"just fits, unannounced", -1, iotest.OneByteReader(strings.NewReader(bodyOfSize(MaxBody))), ""},
+		{"a byte too many", MaxBody + 1, strings.NewReader(bodyOfSize(MaxBody + 1)), domain.CodeTooLarge},
+		{"a byte too many, unannounced", -1, strings.NewReader(bodyOfSize(MaxBody + 1)), domain.CodeTooLarge},
 		{"announced and never sent", 1 << 40, iotest.ErrReader(errors.New("read")), domain.CodeTooLarge},
 		{"stopped by the server", -1, iotest.ErrReader(&http.MaxBytesError{Limit: MaxBody}), domain.CodeTooLarge},
-		{"without end", -1, forever{}, domain.CodeTooLarge},
+		{"without end", -1, endlessReader{}, domain.CodeTooLarge},
 		{"cut off", 100, io.MultiReader(strings.NewReader(`{"a":`), iotest.ErrReader(io.ErrUnexpectedEOF)), domain.CodeInvalid},
 		{"behind a byte order mark", -1, strings.NewReader("\ufeff{}"), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := ReadObject(sized(c.announced), c.body)
+			_, err := ReadObject(infoWithSize(c.announced), c.body)
 			if c.want == "" && err != nil || c.want != "" && domain.CodeOf(err) != c.want {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -72,9 +72,9 @@ func TestCompressedBody(t *testing.T) {
 	}
 }
 
-type forever struct{}
+type endlessReader struct{}
 
-func (forever) Read(p []byte) (int, error) {
+func (endlessReader) Read(p []byte) (int, error) {
 	for i := range p {
 		p[i] = ' '
 	}
@@ -84,15 +84,15 @@ func (forever) Read(p []byte) (int, error) {
 func TestReadOptionalObject(t *testing.T) {
 	t.Parallel()
 	for text, valid := range map[string]bool{"": true, " \n": true, "{}": true, `{"a":1}`: true, "null": false, "[]": false, "x": false} {
-		o, err := ReadOptionalObject(sized(-1), strings.NewReader(text))
+		o, err := ReadOptionalObject(infoWithSize(-1), strings.NewReader(text))
 		if (err == nil) != valid || valid && o == nil {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if _, err := ReadObject(sized(0), http.NoBody); domain.CodeOf(err) != domain.CodeInvalid {
+	if _, err := ReadObject(infoWithSize(0), http.NoBody); domain.CodeOf(err) != domain.CodeInvalid {
 		t.Errorf("no body where one is needed: %v", err)
 	}
-	_, err := ReadOptionalObject(sized(-1), iotest.ErrReader(io.ErrUnexpectedEOF))
+	_, err := ReadOptionalObject(infoWithSize(-1), iotest.ErrReader(io.ErrUnexpectedEOF))
 	if domain.CodeOf(err) != domain.CodeInvalid || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a body cut off is no empty body: %v", err)
 	}

@@ -87,7 +87,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-func TestDescribeItemTellsTheLog(t *testing.T) {
+func TestDescribeItemNotesTheError(t *testing.T) {
 	t.Parallel()
 	info := &Info{RequestID: "r-1"}
 	if code, _ := DescribeItem(info, domain.ErrCourseNotFound); code != domain.CodeCourseNotFound || info.Err != nil {

@@ -36,7 +36,7 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-func TestInfoTravelsWithTheContext(t *testing.T) {
+func TestInfoFromContext(t *testing.T) {
 	t.Parallel()
 	type key struct{}
 	rec := httptest.NewRecorder()

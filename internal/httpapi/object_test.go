@@ -248,7 +248,7 @@ func TestItemsStandAlone(t *testing.T) {
 }
 
 // Many fields of one name must not make reading slow or wrong.
-func TestManyRepeats(t *testing.T) {
+func TestRepeatedFieldNames(t *testing.T) {
 	t.Parallel()
 	text := "{" + strings.Repeat(`"a":1,`, 100_000) + `"a":"last"}`
 	if !json.Valid([]byte(text)) {

@@ -20,9 +20,9 @@ import (
 	"github.com/coursebridge/coursebridge/internal/platformapi"
 )
 
-// fake is a service that notes what it is asked and answers what it is told to.
+// fake is a service that records its calls and returns the values of its fields.
 type fake struct {
-	asked     []any
+	called    []any
 	by        domain.Actor
 	err       error
 	status    string
@@ -42,7 +42,7 @@ func (f *fake) AuthenticatePlatform(_ context.Context, bearer string) (domain.Pl
 }
 
 func (f *fake) note(by domain.Actor, args ...any) error {
-	f.by, f.asked = by, args
+	f.by, f.called = by, args
 	return f.err
 }
 
@@ -182,7 +182,7 @@ func TestActivities(t *testing.T) {
 		{Activity: domain.Activity{ID: "a-1", AssignmentID: 88120, Type: domain.ActivityStarted, OccurredAt: time.Date(2026, 11, 16, 8, 5, 12, 0, time.UTC)}},
 		{Activity: domain.Activity{ID: "a-2", AssignmentID: 88120, Type: domain.ActivityAttemptFinished, Percent: &percent, Score: &score}},
 	}
-	if diff := cmp.Diff(want, f.asked[0].([]domain.ActivityItem)[:2], cmpopts.EquateErrors()); diff != "" {
+	if diff := cmp.Diff(want, f.called[0].([]domain.ActivityItem)[:2], cmpopts.EquateErrors()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	by := domain.Actor{Kind: domain.ActorPlatform, ID: 9, Label: "LMS", RequestID: "p-1", Address: "192.0.2.1"}
@@ -200,14 +200,14 @@ func TestActivitiesRefuse(t *testing.T) {
 	if rec := ask(t, f, "platform", "POST", "/activities", many(1000)); rec.Code != 200 {
 		t.Errorf("1000 items: %d", rec.Code)
 	}
-	f.asked = nil
+	f.called = nil
 	for body, fields := range map[string]string{
 		many(1001): "items", `{}`: "items", `{"items":null}`: "items", `{"items":{}}`: "items", ``: "", `[]`: "", `{"items":[}`: "",
 	} {
 		failure(t, ask(t, f, "platform", "POST", "/activities", body), 400, "invalid_request", fields)
 	}
 	failure(t, ask(t, f, "platform", "POST", "/activities", strings.Repeat(" ", 1<<20+1)), 413, "payload_too_large", "")
-	if f.asked != nil {
+	if f.called != nil {
 		t.Error("the service was asked for something")
 	}
 	f.record = func([]domain.ActivityItem) []domain.ActivityResult { return nil }
@@ -224,7 +224,7 @@ func TestPutCourse(t *testing.T) {
 	} {
 		f := &fake{status: "unchanged"}
 		success(t, ask(t, f, "platform", "PUT", "/courses/a%2Fb", body), `{"courseId":310,"status":"unchanged"}`)
-		if diff := cmp.Diff([]any{want}, f.asked); diff != "" {
+		if diff := cmp.Diff([]any{want}, f.called); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", body, diff)
 		}
 	}
@@ -242,11 +242,11 @@ func TestGrants(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
 	success(t, ask(t, f, "platform", "PUT", "/courses/a%2Fb/companies/12", ""), `{"courseId":310,"companyId":12,"granted":true}`)
-	if diff := cmp.Diff([]any{"grant", "a/b", int64(12)}, f.asked); diff != "" {
+	if diff := cmp.Diff([]any{"grant", "a/b", int64(12)}, f.called); diff != "" {
 		t.Error(diff)
 	}
 	success(t, ask(t, f, "platform", "DELETE", "/courses/a/companies/12", "ignored"), `{"courseId":310,"companyId":12,"granted":false}`)
-	if diff := cmp.Diff([]any{"withdraw", "a", int64(12)}, f.asked); diff != "" {
+	if diff := cmp.Diff([]any{"withdraw", "a", int64(12)}, f.called); diff != "" {
 		t.Error(diff)
 	}
 	failure(t, ask(t, f, "platform", "PUT", "/courses/%00/companies/x", ""), 400, "invalid_request", "externalId companyId")
@@ -263,7 +263,7 @@ func TestCompanies(t *testing.T) {
 	rec := ask(t, f, "platform", "GET", "/companies?page=2&limit=2", "")
 	success(t, rec, `{"items":[{"id":12,"name":"Northwind","timeZone":"Europe/Warsaw","suspended":false},`+
 		`{"id":15,"name":"Harbour","timeZone":"UTC","suspended":true}],"pagination":{"page":2,"limit":2,"total":5,"pages":3}}`)
-	if diff := cmp.Diff([]any{domain.PageRequest{Number: 2, Limit: 2}}, f.asked); diff != "" {
+	if diff := cmp.Diff([]any{domain.PageRequest{Number: 2, Limit: 2}}, f.called); diff != "" {
 		t.Error(diff)
 	}
 	failure(t, ask(t, f, "platform", "GET", "/companies?page=0&limit=501", ""), 400, "invalid_request", "page limit")
@@ -271,7 +271,7 @@ func TestCompanies(t *testing.T) {
 }
 
 // The log and the metrics know every operation by its pattern.
-func TestRoutesAreToldToTheServer(t *testing.T) {
+func TestInfoHasTheRoute(t *testing.T) {
 	t.Parallel()
 	h := platformapi.New(&fake{}, platformapi.Options{})
 	for _, c := range []struct{ method, path, route string }{
@@ -291,7 +291,7 @@ func TestRoutesAreToldToTheServer(t *testing.T) {
 	}
 }
 
-func TestOwnDescription(t *testing.T) {
+func TestServesItsContract(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string][]byte{"/openapi.json": api.PlatformJSON(), "/openapi.yaml": api.PlatformYAML()} {
 		if rec := ask(t, &fake{}, "", http.MethodGet, path, ""); rec.Code != 200 || !bytes.Equal(rec.Body.Bytes(), want) {

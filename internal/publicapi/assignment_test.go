@@ -51,22 +51,22 @@ const freshJSON = `{"id":88121,"externalId":"ASG-2","employeeExternalId":"","emp
 
 func TestReadAssignment(t *testing.T) {
 	t.Parallel()
-	f := &fake{given: passed}
+	f := &fake{assignment: passed}
 	h := newAPI(t, f, publicapi.Options{})
 	const progress = `{"id":88120,"completionPercent":100,"lastActivityAt":"2026-11-14T01:30:00+00:00","status":"completed","statusCategory":"completed","isOverdue":false}`
 	const results = `{"id":88120,"score":92.5,"numberOfAttempts":1,"status":"completed","statusCategory":"completed","completedAt":"2026-11-14T01:30:00+00:00",` +
 		`"resultSummary":{"completionState":"success","isPassed":true,"finalScore":92.5,"summary":"Passed with 92.5 on attempt 1 of 3."}}`
 	for path, key := range map[string]any{"/assignments/88120": int64(88120), "/assignments/by-external-id/ASG%2F1": "ASG/1"} {
 		for after, want := range map[string]string{"": passedJSON, "/progress": progress, "/results": results} {
-			body(t, ask(h, allToken, "GET", path+after, ""), want)
-			if f.asked[0] != key {
-				t.Errorf("asked for %v", f.asked)
+			wantData(t, ask(h, allToken, "GET", path+after, ""), want)
+			if f.called[0] != key {
+				t.Errorf("asked for %v", f.called)
 			}
 		}
 	}
-	f.given = fresh
-	body(t, ask(h, allToken, "GET", "/assignments/88121", ""), freshJSON)
-	body(t, ask(h, allToken, "GET", "/assignments/88121/results", ""),
+	f.assignment = fresh
+	wantData(t, ask(h, allToken, "GET", "/assignments/88121", ""), freshJSON)
+	wantData(t, ask(h, allToken, "GET", "/assignments/88121/results", ""),
 		`{"id":88121,"score":null,"numberOfAttempts":0,"status":"assigned","statusCategory":"overdue","completedAt":null,`+
 			`"resultSummary":{"completionState":"not_started","isPassed":false,"finalScore":null,"summary":"Not started yet."}}`)
 	f.err = domain.ErrAssignmentWrongCompany
@@ -79,7 +79,7 @@ func TestRevoke(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
 	h := newAPI(t, f, publicapi.Options{})
-	body(t, ask(h, allToken, "DELETE", "/assignments/88120", ""), `{"id":88120,"revoked":true}`)
+	wantData(t, ask(h, allToken, "DELETE", "/assignments/88120", ""), `{"id":88120,"revoked":true}`)
 	f.err = domain.ErrAssignmentNotFound
 	for _, id := range []string{"1", "0", "-5"} {
 		if rec := ask(h, allToken, "DELETE", "/assignments/"+id, ""); rec.Code != 404 {
@@ -95,18 +95,18 @@ func TestCreateAssignment(t *testing.T) {
 		body string
 		want domain.NewAssignment
 	}{
-		{good, domain.NewAssignment{EmployeeExternalID: "HR-1", CourseID: 310, ExternalID: "A-1"}},
+		{validAssignment, domain.NewAssignment{EmployeeExternalID: "HR-1", CourseID: 310, ExternalID: "A-1"}},
 		{`{"employeeExternalId":"HR-1","courseId":310.0,"externalId":"A-1","deadline":null}`, domain.NewAssignment{EmployeeExternalID: "HR-1", CourseID: 310, ExternalID: "A-1"}},
 		{
 			`{"employeeExternalId":"HR-1","courseId":3.1e2,"externalId":"A-1","deadline":"2026-11-14T12:30:00+03:00","isRequired":true,"x":1}`,
 			domain.NewAssignment{EmployeeExternalID: "HR-1", CourseID: 310, ExternalID: "A-1", Deadline: at(0), IsRequired: &yes},
 		},
 	} {
-		f := &fake{given: fresh}
+		f := &fake{assignment: fresh}
 		rec := ask(newAPI(t, f, publicapi.Options{}), allToken, "POST", "/assignments", c.body)
-		body(t, rec, `{"id":88121,"externalId":"ASG-2","status":"assigned","statusCategory":"overdue","isOverdue":true,`+
+		wantData(t, rec, `{"id":88121,"externalId":"ASG-2","status":"assigned","statusCategory":"overdue","isOverdue":true,`+
 			`"assignedAt":"2026-11-13T23:30:00+00:00","deadline":"2026-11-14T08:30:00+00:00"}`)
-		if diff := cmp.Diff([]any{c.want}, f.asked); diff != "" {
+		if diff := cmp.Diff([]any{c.want}, f.called); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", c.body, diff)
 		}
 	}
@@ -134,8 +134,8 @@ func TestCreateAssignmentRefuses(t *testing.T) {
 			t.Errorf("%s: %d %s", body, rec.Code, rec.Body)
 		}
 	}
-	if f.asked != nil {
-		t.Errorf("the service was asked for %v", f.asked)
+	if f.called != nil {
+		t.Errorf("the service was asked for %v", f.called)
 	}
 }
 
@@ -150,10 +150,10 @@ func TestBulk(t *testing.T) {
 		return out
 	}}
 	rec := ask(newAPI(t, f, publicapi.Options{}), allToken, "POST", "/assignments/bulk",
-		`{"items":[`+good+`,`+good+`,7,null,{"employeeExternalId":5,"externalId":"x"},`+good+`,`+
-			strings.Replace(good, "A-1", `\udfff`, 1)+`,`+strings.Replace(good, "HR-1", "\xff", 1)+`,`+strings.Replace(good, "{", `{"note":"\ud800",`, 1)+`]}`)
+		`{"items":[`+validAssignment+`,`+validAssignment+`,7,null,{"employeeExternalId":5,"externalId":"x"},`+validAssignment+`,`+
+			strings.Replace(validAssignment, "A-1", `\udfff`, 1)+`,`+strings.Replace(validAssignment, "HR-1", "\xff", 1)+`,`+strings.Replace(validAssignment, "{", `{"note":"\ud800",`, 1)+`]}`)
 	const failed = `{"index":%d,"ok":false,"status":"error","code":"%s","message":"%s"}`
-	body(t, rec, `{"results":[`+strings.Join([]string{
+	wantData(t, rec, `{"results":[`+strings.Join([]string{
 		`{"index":0,"ok":true,"assignmentId":100,"status":"started"}`,
 		fmt.Sprintf(failed, 1, "employee_not_found", domain.ErrEmployeeNotFound.Message),
 		fmt.Sprintf(failed, 2, "invalid_request", "The item must be a JSON object, not a number."),
@@ -165,7 +165,7 @@ func TestBulk(t *testing.T) {
 		`{"index":8,"ok":true,"assignmentId":108,"status":"started"}`,
 	}, ",")+`]}`)
 	one := domain.NewAssignment{EmployeeExternalID: "HR-1", CourseID: 310, ExternalID: "A-1"}
-	items := f.asked[0].([]domain.BulkItem)
+	items := f.called[0].([]domain.BulkItem)
 	if diff := cmp.Diff(domain.BulkItem{New: one}, items[5], cmpopts.EquateErrors()); diff != "" || len(items) != 9 {
 		t.Errorf("%d items, -want +got:\n%s", len(items), diff)
 	}
@@ -173,28 +173,30 @@ func TestBulk(t *testing.T) {
 
 func TestBulkSizes(t *testing.T) {
 	t.Parallel()
-	many := func(n int) string { return `{"items":[` + strings.TrimSuffix(strings.Repeat(good+",", n), ",") + `]}` }
+	many := func(n int) string {
+		return `{"items":[` + strings.TrimSuffix(strings.Repeat(validAssignment+",", n), ",") + `]}`
+	}
 	f := &fake{bulk: func(items []domain.BulkItem) []domain.BulkResult { return make([]domain.BulkResult, len(items)) }}
 	h := newAPI(t, f, publicapi.Options{})
-	body(t, ask(h, allToken, "POST", "/assignments/bulk", `{"items":[]}`), `{"results":[]}`)
+	wantData(t, ask(h, allToken, "POST", "/assignments/bulk", `{"items":[]}`), `{"results":[]}`)
 	if rec := ask(h, allToken, "POST", "/assignments/bulk", many(500)); rec.Code != 200 {
 		t.Errorf("500 items: %d", rec.Code)
 	}
-	f.asked = nil
+	f.called = nil
 	for _, body := range []string{
 		many(501), `{}`, `{"items":null}`, `{"items":{}}`, `{"items":"x"}`, `{"items":5}`,
-		`{"items":[` + good + `,{"externalId":}]}`,
+		`{"items":[` + validAssignment + `,{"externalId":}]}`,
 	} {
 		if rec := ask(h, allToken, "POST", "/assignments/bulk", body); rec.Code != 400 || failureOf(t, rec).Code != "invalid_request" {
 			t.Errorf("%.50s: %d %s", body, rec.Code, rec.Body)
 		}
 	}
-	if f.asked != nil {
+	if f.called != nil {
 		t.Error("the service was asked for something")
 	}
 }
 
-func TestBulkFailsWhole(t *testing.T) {
+func TestBulkFailures(t *testing.T) {
 	t.Parallel()
 	f := &fake{bulk: func([]domain.BulkItem) []domain.BulkResult { return nil }}
 	h := newAPI(t, f, publicapi.Options{})
@@ -214,12 +216,12 @@ func TestListAssignments(t *testing.T) {
 	h := newAPI(t, f, publicapi.Options{})
 	f.list = domain.AssignmentPage{Page: domain.Page[domain.Assignment]{Items: []domain.Assignment{passed, fresh}, Total: 101}}
 	rec := ask(h, allToken, "GET", "/assignments?status=needs_retry&courseId=310&employeeExternalId=a%26b&page=3", "")
-	body(t, rec, `{"items":[`+passedJSON+`,`+freshJSON+`],"pagination":{"page":3,"limit":50,"total":101,"pages":3}}`)
+	wantData(t, rec, `{"items":[`+passedJSON+`,`+freshJSON+`],"pagination":{"page":3,"limit":50,"total":101,"pages":3}}`)
 	want := []any{
 		domain.AssignmentFilter{EmployeeExternalID: "a&b", Status: domain.StatusNeedsRetry, CourseID: 310},
 		domain.PageRequest{Number: 3, Limit: 50},
 	}
-	if diff := cmp.Diff(want, f.asked); diff != "" {
+	if diff := cmp.Diff(want, f.called); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if rec.Header().Get("X-Sync-Watermark") != "" || rec.Header().Get("Link") != "" {
@@ -228,7 +230,7 @@ func TestListAssignments(t *testing.T) {
 }
 
 // A walk by update time keeps the watermark of its first page.
-func TestChangesAreWalkedByTimeAndID(t *testing.T) {
+func TestChangesAreOrderedByTimeAndID(t *testing.T) {
 	t.Parallel()
 	f := &fake{list: domain.AssignmentPage{
 		Page: domain.Page[domain.Assignment]{Items: []domain.Assignment{passed}, Total: 9, More: true}, Watermark: at(-2),
@@ -236,7 +238,7 @@ func TestChangesAreWalkedByTimeAndID(t *testing.T) {
 	h := newAPI(t, f, publicapi.Options{})
 	rec := ask(h, allToken, "GET", "/assignments?updatedSince=2026-11-14T12:30:00+03:00&limit=1", "")
 	filter := domain.AssignmentFilter{UpdatedSince: at(0)}
-	if diff := cmp.Diff([]any{filter, domain.PageRequest{Number: 1, Limit: 1}}, f.asked); diff != "" {
+	if diff := cmp.Diff([]any{filter, domain.PageRequest{Number: 1, Limit: 1}}, f.called); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	const first = "2026-11-14T07:30:00+00:00"
@@ -244,15 +246,15 @@ func TestChangesAreWalkedByTimeAndID(t *testing.T) {
 		t.Errorf("watermark %s", got)
 	}
 	f.list.Watermark = at(-1)
-	rec = ask(h, allToken, "GET", next(t, rec), "")
+	rec = ask(h, allToken, "GET", nextPath(t, rec), "")
 	cursor := &domain.Cursor{ID: passed.ID, At: passed.UpdatedAt.UnixMilli(), Watermark: at(-2).UnixMilli(), Page: 1}
-	if diff := cmp.Diff([]any{filter, domain.PageRequest{Number: 2, Limit: 1, After: cursor}}, f.asked); diff != "" {
+	if diff := cmp.Diff([]any{filter, domain.PageRequest{Number: 2, Limit: 1, After: cursor}}, f.called); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if got := rec.Header().Get("X-Sync-Watermark"); got != first {
 		t.Errorf("the second page's watermark is %s", got)
 	}
-	after := next(t, rec)
+	after := nextPath(t, rec)
 	for name, path := range map[string]string{
 		"without updatedSince": "/assignments?" + after[strings.Index(after, "after="):strings.Index(after, "&limit")],
 		"in another list":      "/employees?" + after[strings.Index(after, "after="):strings.Index(after, "&limit")],
@@ -267,13 +269,13 @@ func TestListCoursesAndToken(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
 	h := newAPI(t, f, publicapi.Options{})
-	body(t, ask(h, allToken, "GET", "/courses", ""), `{"items":[]}`)
+	wantData(t, ask(h, allToken, "GET", "/courses", ""), `{"items":[]}`)
 	f.courses = []domain.Course{{ID: 310, Name: "Forklift", ExternalID: "forklift", IsAssessment: true}, {ID: 342, Name: "Slice", ParentID: 310}}
-	body(t, ask(h, allToken, "GET", "/courses", ""),
+	wantData(t, ask(h, allToken, "GET", "/courses", ""),
 		`{"items":[{"id":310,"name":"Forklift","externalId":"forklift","isAssessment":true},{"id":342,"name":"Slice","externalId":null,"isAssessment":false}]}`)
-	body(t, ask(h, bareToken, "GET", "/token", ""),
+	wantData(t, ask(h, bareToken, "GET", "/token", ""),
 		`{"name":"HR sync","company":{"id":12,"name":"Northwind"},"scopes":["b2b_api"],"expiresAt":null}`)
 	f.token.ExpiresAt = at(1)
-	body(t, ask(h, writeToken, "GET", "/token", ""),
+	wantData(t, ask(h, writeToken, "GET", "/token", ""),
 		`{"name":"HR sync","company":{"id":12,"name":"Northwind"},"scopes":["b2b_api","b2b_provision","b2b_assignment"],"expiresAt":"2026-11-14T10:30:00+00:00"}`)
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/server"
 )
 
-// whole is the API as it is served, with everything around it but the network.
-func whole(b *testing.B, assignments int) http.Handler {
+// newServer returns the API inside the server, without the network.
+func newServer(b *testing.B, assignments int) http.Handler {
 	b.Helper()
 	f := &fake{}
 	for i := range 10 {
@@ -43,34 +43,34 @@ func whole(b *testing.B, assignments int) http.Handler {
 	return s.Handler()
 }
 
-// quiet is a response writer that costs nothing.
-type quiet struct{ header http.Header }
+// discardWriter is a response writer that discards the answer.
+type discardWriter struct{ header http.Header }
 
-func (q *quiet) Header() http.Header         { return q.header }
-func (q *quiet) Write(p []byte) (int, error) { return len(p), nil }
-func (q *quiet) WriteHeader(int)             {}
+func (q *discardWriter) Header() http.Header         { return q.header }
+func (q *discardWriter) Write(p []byte) (int, error) { return len(p), nil }
+func (q *discardWriter) WriteHeader(int)             {}
 
-func BenchmarkCourses(b *testing.B) { get(b, whole(b, 0), "/courses") }
+func BenchmarkCourses(b *testing.B) { benchmarkGet(b, newServer(b, 0), "/courses") }
 
 // BenchmarkEmployee reads an employee with the assignments of an ordinary year.
-func BenchmarkEmployee(b *testing.B) { get(b, whole(b, 5), "/employees/HR-1042") }
+func BenchmarkEmployee(b *testing.B) { benchmarkGet(b, newServer(b, 5), "/employees/HR-1042") }
 
-func BenchmarkListOf500(b *testing.B) { get(b, whole(b, 500), "/assignments?limit=500") }
+func BenchmarkListOf500(b *testing.B) { benchmarkGet(b, newServer(b, 500), "/assignments?limit=500") }
 
-func get(b *testing.B, h http.Handler, path string) {
+func benchmarkGet(b *testing.B, h http.Handler, path string) {
 	b.Helper()
 	r := httptest.NewRequest(http.MethodGet, "/api/v1"+path, nil)
 	r.Header.Set("Authorization", "Bearer read")
 	b.ReportAllocs()
 	for b.Loop() {
-		h.ServeHTTP(&quiet{header: http.Header{}}, r)
+		h.ServeHTTP(&discardWriter{header: http.Header{}}, r)
 	}
 }
 
 // BenchmarkOverNetwork holds the API against a handler that does nothing but
 // write the same bytes: what is lost between the two is ours.
 func BenchmarkOverNetwork(b *testing.B) {
-	h := whole(b, 0)
+	h := newServer(b, 0)
 	rec := httptest.NewRecorder()
 	r := httptest.NewRequest(http.MethodGet, "/api/v1/courses", nil)
 	r.Header.Set("Authorization", "Bearer read")

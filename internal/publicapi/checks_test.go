@@ -15,18 +15,18 @@ import (
 	"github.com/coursebridge/coursebridge/internal/publicapi"
 )
 
-// strict refuses every token's request but says where it stands.
-type strict struct{}
+// exhaustedLimiter refuses every request and sets the headers of an exhausted limit.
+type exhaustedLimiter struct{}
 
-func (strict) Admit(answer http.Header, _, _ int64) error {
+func (exhaustedLimiter) Admit(answer http.Header, _, _ int64) error {
 	answer.Set("RateLimit-Remaining", "0")
 	return httpapi.RetryAfter(domain.Errorf(domain.CodeRateLimited, "Slow down."), 3e9)
 }
 
-func (strict) Full(answer http.Header) { answer.Set("RateLimit-Remaining", "100") }
+func (exhaustedLimiter) Full(answer http.Header) { answer.Set("RateLimit-Remaining", "100") }
 
-// Where no token could be counted, the answer tells what one may ask.
-func TestLimitIsToldToEveryone(t *testing.T) {
+// An answer to a request without a valid token has the headers of a full limit.
+func TestRateLimitHeadersOnEveryAnswer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		token, method, path string
@@ -44,7 +44,7 @@ func TestLimitIsToldToEveryone(t *testing.T) {
 		{"", "PUT", "/openapi.json", 405, "100"},
 		{allToken, "GET", "/courses", 429, "0"},
 	} {
-		for limiter, want := range map[publicapi.Limiter]string{nil: "", strict{}: c.want} {
+		for limiter, want := range map[publicapi.Limiter]string{nil: "", exhaustedLimiter{}: c.want} {
 			rec := ask(newAPI(t, &fake{}, publicapi.Options{Limiter: limiter}), c.token, c.method, c.path, "")
 			if got := rec.Header().Get("RateLimit-Remaining"); got != want || limiter != nil && rec.Code != c.status {
 				t.Errorf("%s %s with %q: %d, remaining %q, want %q", c.method, c.path, c.token, rec.Code, got, want)
@@ -57,7 +57,7 @@ func TestLimitIsToldToEveryone(t *testing.T) {
 // the ways of the rows after it.
 func TestOrderOfChecks(t *testing.T) {
 	t.Parallel()
-	limited := publicapi.Options{Limiter: strict{}}
+	limited := publicapi.Options{Limiter: exhaustedLimiter{}}
 	for _, c := range []struct {
 		name, token, method, path, body string
 		opts                            publicapi.Options
@@ -75,8 +75,8 @@ func TestOrderOfChecks(t *testing.T) {
 		{"too fast", writeToken, "POST", "/assignments?a=%zz", "x", limited, domain.ErrCourseNotFound, 429, "rate_limited"},
 		{"bad query", writeToken, "POST", "/assignments?a=%zz", "x", publicapi.Options{}, domain.ErrCourseNotFound, 400, "invalid_request"},
 		{"bad body", writeToken, "POST", "/assignments", "x", publicapi.Options{}, domain.ErrCourseNotFound, 400, "invalid_request"},
-		{"not there", writeToken, "POST", "/assignments", good, publicapi.Options{}, domain.ErrCourseNotFound, 404, "course_not_found"},
-		{"conflict", writeToken, "POST", "/assignments", good, publicapi.Options{}, domain.Errorf(domain.CodeConflict, "No."), 409, "idempotency_conflict"},
+		{"not there", writeToken, "POST", "/assignments", validAssignment, publicapi.Options{}, domain.ErrCourseNotFound, 404, "course_not_found"},
+		{"conflict", writeToken, "POST", "/assignments", validAssignment, publicapi.Options{}, domain.Errorf(domain.CodeConflict, "No."), 409, "idempotency_conflict"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -88,7 +88,7 @@ func TestOrderOfChecks(t *testing.T) {
 	}
 }
 
-const good = `{"employeeExternalId":"HR-1","courseId":310,"externalId":"A-1"}`
+const validAssignment = `{"employeeExternalId":"HR-1","courseId":310,"externalId":"A-1"}`
 
 func TestScopes(t *testing.T) {
 	t.Parallel()
@@ -98,7 +98,7 @@ func TestScopes(t *testing.T) {
 		{"POST", "/employees/provision", `{"externalId":"a","email":"a@b.c","name":"A"}`, "b2b_provision"},
 		{"PATCH", "/employees/a", `{}`, "b2b_provision"},
 		{"DELETE", "/employees/a", "", "b2b_provision"},
-		{"POST", "/assignments", good, "b2b_assignment"},
+		{"POST", "/assignments", validAssignment, "b2b_assignment"},
 		{"POST", "/assignments/bulk", `{"items":[]}`, "b2b_assignment"},
 		{"DELETE", "/assignments/7", "", "b2b_assignment"},
 		{"GET", "/employees", "", "b2b_read"},
@@ -128,7 +128,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-func TestUnauthorizedLooksAlwaysTheSame(t *testing.T) {
+func TestUnauthorizedAnswersAreEqual(t *testing.T) {
 	t.Parallel()
 	h := newAPI(t, &fake{}, publicapi.Options{})
 	first := ask(h, "", "GET", "/courses", "")
@@ -148,7 +148,7 @@ func TestUnauthorizedLooksAlwaysTheSame(t *testing.T) {
 
 func TestRateHeadersAndRetryAfter(t *testing.T) {
 	t.Parallel()
-	h := newAPI(t, &fake{}, publicapi.Options{Limiter: strict{}})
+	h := newAPI(t, &fake{}, publicapi.Options{Limiter: exhaustedLimiter{}})
 	for token, status := range map[string]int{readToken: 429, bareToken: 403} {
 		rec := ask(h, token, "GET", "/courses", "")
 		if rec.Code != status || rec.Header().Get("RateLimit-Remaining") != "0" {
@@ -197,7 +197,7 @@ func TestRequestsHaveADeadline(t *testing.T) {
 		{domain.ErrCourseNotFound, 404, "course_not_found"},
 		{nil, 200, ""},
 	} {
-		f := &fake{err: c.err, during: func(ctx context.Context) { <-ctx.Done() }}
+		f := &fake{err: c.err, onCall: func(ctx context.Context) { <-ctx.Done() }}
 		h := newAPI(t, f, publicapi.Options{Timeout: 10 * time.Millisecond})
 		rec := ask(h, allToken, "GET", "/courses", "")
 		if rec.Code != c.status || c.status != 200 && failureOf(t, rec).Code != c.code || (rec.Header().Get("Retry-After") == "2") != (c.status == 503) {
@@ -215,7 +215,7 @@ func TestReportsHaveNoDeadlineOfTheAPI(t *testing.T) {
 	}
 }
 
-func TestCallerIsTheTokens(t *testing.T) {
+func TestCallerComesFromTheToken(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
 	withHeaders(newAPI(t, f, publicapi.Options{}), map[string]string{"Authorization": "Bearer read", "X-Request-Id": "hr-7"})
@@ -228,7 +228,7 @@ func TestCallerIsTheTokens(t *testing.T) {
 	}
 }
 
-func TestReportsShareTheChecks(t *testing.T) {
+func TestReportsAreCheckedLikeOperations(t *testing.T) {
 	t.Parallel()
 	h := newAPI(t, &fake{}, publicapi.Options{})
 	if rec := ask(h, allToken, "GET", "/reports/assignments.csv", ""); rec.Code != 200 || rec.Body.String() != "id\r\n" {
@@ -240,7 +240,7 @@ func TestReportsShareTheChecks(t *testing.T) {
 	}
 }
 
-func TestMessagesNameNoInternals(t *testing.T) {
+func TestMessagesLeakNoInternals(t *testing.T) {
 	t.Parallel()
 	h := newAPI(t, &fake{}, publicapi.Options{})
 	for _, path := range []string{"/employees?page=1&page=2", "/employees?tag=%zz", "/nothing", "/employees?after=x"} {

@@ -21,9 +21,9 @@ var anna = domain.Employee{
 const annaJSON = `{"id":5031,"externalId":"HR-1042","email":"anna@northwind.example","name":"Anna Kowalska",` +
 	`"role":"employee","tags":["warehouse"],"joinedAt":"2026-11-14T09:30:00+00:00"}`
 
-// body checks a success body byte by byte: it has exactly the fields of the
+// wantData checks a success body byte by byte: it has exactly the fields of the
 // contract, in its order.
-func body(t *testing.T, rec *httptest.ResponseRecorder, data string) {
+func wantData(t *testing.T, rec *httptest.ResponseRecorder, data string) {
 	t.Helper()
 	want := `{"result":"success","data":` + data + `}`
 	if rec.Code != 200 || rec.Body.String() != want {
@@ -40,10 +40,10 @@ func TestProvision(t *testing.T) {
 	h := newAPI(t, f, publicapi.Options{})
 	rec := ask(h, allToken, "POST", "/employees/provision",
 		`{"externalId":" x","email":" A@b.c ","name":" Anna ","unknown":{"deep":[1,2]},"name":"Ann"}`)
-	body(t, rec, `{"id":5031,"externalId":"HR-1042","email":"anna@northwind.example","status":"linked"}`)
+	wantData(t, rec, `{"id":5031,"externalId":"HR-1042","email":"anna@northwind.example","status":"linked"}`)
 	// Values go to the service as they are: the rules about them are the domain's.
 	want := []any{domain.Provision{ExternalID: " x", Email: " A@b.c ", Name: "Ann"}}
-	if diff := cmp.Diff(want, f.asked); diff != "" {
+	if diff := cmp.Diff(want, f.called); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
@@ -73,8 +73,8 @@ func TestProvisionRefuses(t *testing.T) {
 			t.Errorf("%.60s: %d %s", c.body, rec.Code, rec.Body)
 		}
 	}
-	if f.asked != nil {
-		t.Errorf("the service was asked for %v", f.asked)
+	if f.called != nil {
+		t.Errorf("the service was asked for %v", f.called)
 	}
 }
 
@@ -114,9 +114,9 @@ func TestGetEmployee(t *testing.T) {
 	f := &fake{employee: anna}
 	h := newAPI(t, f, publicapi.Options{})
 	withNone := strings.TrimSuffix(annaJSON, "}") + `,"assignments":[]}`
-	body(t, ask(h, allToken, "GET", "/employees/HR-1042", ""), withNone)
+	wantData(t, ask(h, allToken, "GET", "/employees/HR-1042", ""), withNone)
 	f.list.Items = []domain.Assignment{passed}
-	body(t, ask(h, allToken, "GET", "/employees/HR-1042", ""), strings.TrimSuffix(annaJSON, "}")+`,"assignments":[`+passedJSON+`]}`)
+	wantData(t, ask(h, allToken, "GET", "/employees/HR-1042", ""), strings.TrimSuffix(annaJSON, "}")+`,"assignments":[`+passedJSON+`]}`)
 	f.employee.Tags = nil
 	if rec := ask(h, allToken, "GET", "/employees/HR-1042", ""); !strings.Contains(rec.Body.String(), `"tags":[]`) {
 		t.Errorf("no tags: %s", rec.Body)
@@ -139,14 +139,14 @@ func TestUpdateEmployee(t *testing.T) {
 		{`{"tags":["b","a","b"]}`, domain.EmployeePatch{Tags: &[]string{"b", "a", "b"}}},
 	} {
 		f := &fake{patched: domain.EmployeePatched{Employee: anna}}
-		body(t, ask(newAPI(t, f, publicapi.Options{}), allToken, "PATCH", "/employees/HR-1042", c.body), annaJSON)
-		if diff := cmp.Diff([]any{"HR-1042", c.want}, f.asked); diff != "" {
+		wantData(t, ask(newAPI(t, f, publicapi.Options{}), allToken, "PATCH", "/employees/HR-1042", c.body), annaJSON)
+		if diff := cmp.Diff([]any{"HR-1042", c.want}, f.called); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", c.body, diff)
 		}
 	}
 	f := &fake{patched: domain.EmployeePatched{Offboarded: true}}
 	rec := ask(newAPI(t, f, publicapi.Options{}), allToken, "PATCH", "/employees/a%2Fb", `{"active":false}`)
-	body(t, rec, `{"externalId":"a/b","status":"offboarded"}`)
+	wantData(t, rec, `{"externalId":"a/b","status":"offboarded"}`)
 }
 
 func TestUpdateEmployeeRefuses(t *testing.T) {
@@ -171,8 +171,8 @@ func TestUpdateEmployeeRefuses(t *testing.T) {
 			t.Errorf("%s: %d %s", body, rec.Code, rec.Body)
 		}
 	}
-	if f.asked != nil {
-		t.Errorf("the service was asked for %v", f.asked)
+	if f.called != nil {
+		t.Errorf("the service was asked for %v", f.called)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestDeleteEmployee(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
 	h := newAPI(t, f, publicapi.Options{})
-	body(t, ask(h, allToken, "DELETE", "/employees/%D0%98", ""), `{"externalId":"И","status":"deleted"}`)
+	wantData(t, ask(h, allToken, "DELETE", "/employees/%D0%98", ""), `{"externalId":"И","status":"deleted"}`)
 	f.err = domain.ErrEmployeeNotFound
 	if rec := ask(h, allToken, "DELETE", "/employees/x", ""); rec.Code != 404 || failureOf(t, rec).Code != "employee_not_found" {
 		t.Errorf("%d %s", rec.Code, rec.Body)
@@ -192,12 +192,12 @@ func TestListEmployees(t *testing.T) {
 	f := &fake{}
 	h := newAPI(t, f, publicapi.Options{})
 	rec := ask(h, allToken, "GET", "/employees", "")
-	body(t, rec, `{"items":[],"pagination":{"page":1,"limit":50,"total":0,"pages":0}}`)
-	if diff := cmp.Diff([]any{domain.EmployeeFilter{}, domain.PageRequest{Number: 1, Limit: 50}}, f.asked); diff != "" || rec.Header().Get("Link") != "" {
+	wantData(t, rec, `{"items":[],"pagination":{"page":1,"limit":50,"total":0,"pages":0}}`)
+	if diff := cmp.Diff([]any{domain.EmployeeFilter{}, domain.PageRequest{Number: 1, Limit: 50}}, f.called); diff != "" || rec.Header().Get("Link") != "" {
 		t.Errorf("link %q, -want +got:\n%s", rec.Header().Get("Link"), diff)
 	}
 	rec = ask(h, allToken, "GET", "/employees?page=9223372036854775807&limit=500", "")
-	body(t, rec, `{"items":[],"pagination":{"page":9223372036854775807,"limit":500,"total":0,"pages":0}}`)
+	wantData(t, rec, `{"items":[],"pagination":{"page":9223372036854775807,"limit":500,"total":0,"pages":0}}`)
 }
 
 // Following the links must lead on, with the filters kept.
@@ -206,13 +206,13 @@ func TestEmployeeLinks(t *testing.T) {
 	f := &fake{employees: domain.Page[domain.Employee]{Items: []domain.Employee{anna}, Total: 3, More: true}}
 	h := newAPI(t, f, publicapi.Options{})
 	rec := ask(h, allToken, "GET", "/employees?limit=1&tag=night+shift&email=A%2Bb%40c.d&externalId=a%2Fb", "")
-	body(t, rec, `{"items":[`+annaJSON+`],"pagination":{"page":1,"limit":1,"total":3,"pages":3}}`)
+	wantData(t, rec, `{"items":[`+annaJSON+`],"pagination":{"page":1,"limit":1,"total":3,"pages":3}}`)
 	filter := domain.EmployeeFilter{ExternalID: "a/b", Email: "A+b@c.d", Tag: "night shift"}
 	for page := 2; page < 4; page++ {
 		f.employees.More = page < 3
-		rec = ask(h, allToken, "GET", next(t, rec), "")
+		rec = ask(h, allToken, "GET", nextPath(t, rec), "")
 		want := domain.PageRequest{Number: page, Limit: 1, After: &domain.Cursor{ID: anna.ID, Page: page - 1}}
-		if diff := cmp.Diff([]any{filter, want}, f.asked); diff != "" {
+		if diff := cmp.Diff([]any{filter, want}, f.called); diff != "" {
 			t.Errorf("page %d: -want +got:\n%s", page, diff)
 		}
 		if !strings.Contains(rec.Body.String(), `"page":`+string(rune('0'+page))) {
@@ -224,8 +224,8 @@ func TestEmployeeLinks(t *testing.T) {
 	}
 }
 
-// next takes the path of the next page from the Link header.
-func next(t *testing.T, rec *httptest.ResponseRecorder) string {
+// nextPath returns the path of the next page from the Link header.
+func nextPath(t *testing.T, rec *httptest.ResponseRecorder) string {
 	t.Helper()
 	target, rest, found := strings.Cut(strings.TrimPrefix(rec.Header().Get("Link"), "<"), ">")
 	if !found || rest != `; rel="next"` {

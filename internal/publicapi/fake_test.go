@@ -19,23 +19,23 @@ import (
 
 var now = time.Date(2026, 11, 14, 9, 30, 0, 0, time.UTC)
 
-// fake is a service that notes what it is asked and answers what it is told to.
+// fake is a service that records its calls and returns the values of its fields.
 type fake struct {
-	mu    sync.Mutex
-	asked []any // the arguments of the last call, without context and caller
+	mu     sync.Mutex
+	called []any // the arguments of the last call, without context and caller
 
-	token     domain.Token
-	err       error // of every call but Authenticate
-	employee  domain.Employee
-	provision domain.ProvisionStatus
-	patched   domain.EmployeePatched
-	employees domain.Page[domain.Employee]
-	courses   []domain.Course
-	given     domain.Assignment
-	list      domain.AssignmentPage
-	bulk      func([]domain.BulkItem) []domain.BulkResult
-	caller    domain.Caller
-	during    func(ctx context.Context)
+	token      domain.Token
+	err        error // of every call but Authenticate
+	employee   domain.Employee
+	provision  domain.ProvisionStatus
+	patched    domain.EmployeePatched
+	employees  domain.Page[domain.Employee]
+	courses    []domain.Course
+	assignment domain.Assignment
+	list       domain.AssignmentPage
+	bulk       func([]domain.BulkItem) []domain.BulkResult
+	caller     domain.Caller
+	onCall     func(ctx context.Context)
 }
 
 const readToken, writeToken, allToken, bareToken = "read", "write", "all", "bare"
@@ -67,63 +67,63 @@ func (f *fake) Authenticate(_ context.Context, bearer string, from netip.Addr) (
 	return t, nil
 }
 
-func (f *fake) note(ctx context.Context, c domain.Caller, args ...any) error {
+func (f *fake) record(ctx context.Context, c domain.Caller, args ...any) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.asked, f.caller = args, c
-	if f.during != nil {
-		f.during(ctx)
+	f.called, f.caller = args, c
+	if f.onCall != nil {
+		f.onCall(ctx)
 	}
 	return f.err
 }
 
 func (f *fake) Provision(ctx context.Context, c domain.Caller, in domain.Provision) (domain.Employee, domain.ProvisionStatus, error) {
-	return f.employee, f.provision, f.note(ctx, c, in)
+	return f.employee, f.provision, f.record(ctx, c, in)
 }
 
 func (f *fake) Employees(ctx context.Context, c domain.Caller, filter domain.EmployeeFilter, p domain.PageRequest) (domain.Page[domain.Employee], error) {
-	return f.employees, f.note(ctx, c, filter, p)
+	return f.employees, f.record(ctx, c, filter, p)
 }
 
 func (f *fake) Employee(ctx context.Context, c domain.Caller, externalID string) (domain.Employee, []domain.Assignment, error) {
-	return f.employee, f.list.Items, f.note(ctx, c, externalID)
+	return f.employee, f.list.Items, f.record(ctx, c, externalID)
 }
 
 func (f *fake) PatchEmployee(ctx context.Context, c domain.Caller, externalID string, p domain.EmployeePatch) (domain.EmployeePatched, error) {
-	return f.patched, f.note(ctx, c, externalID, p)
+	return f.patched, f.record(ctx, c, externalID, p)
 }
 
 func (f *fake) DeleteEmployee(ctx context.Context, c domain.Caller, externalID string) error {
-	return f.note(ctx, c, externalID)
+	return f.record(ctx, c, externalID)
 }
 
 func (f *fake) Courses(ctx context.Context, c domain.Caller) ([]domain.Course, error) {
-	return f.courses, f.note(ctx, c)
+	return f.courses, f.record(ctx, c)
 }
 
 func (f *fake) Assign(ctx context.Context, c domain.Caller, n domain.NewAssignment) (domain.Assignment, error) {
-	return f.given, f.note(ctx, c, n)
+	return f.assignment, f.record(ctx, c, n)
 }
 
 func (f *fake) AssignMany(ctx context.Context, c domain.Caller, items []domain.BulkItem) ([]domain.BulkResult, error) {
-	err := f.note(ctx, c, items)
+	err := f.record(ctx, c, items)
 	return f.bulk(items), err
 }
 
 func (f *fake) Assignments(ctx context.Context, c domain.Caller, filter domain.AssignmentFilter, p domain.PageRequest) (domain.AssignmentPage, error) {
-	return f.list, f.note(ctx, c, filter, p)
+	return f.list, f.record(ctx, c, filter, p)
 }
 
 func (f *fake) Assignment(ctx context.Context, c domain.Caller, id int64) (domain.Assignment, error) {
-	return f.given, f.note(ctx, c, id)
+	return f.assignment, f.record(ctx, c, id)
 }
 
 func (f *fake) AssignmentByExternalID(ctx context.Context, c domain.Caller, externalID string) (domain.Assignment, error) {
-	return f.given, f.note(ctx, c, externalID)
+	return f.assignment, f.record(ctx, c, externalID)
 }
 
 func (f *fake) Revoke(ctx context.Context, c domain.Caller, id int64) error {
-	return f.note(ctx, c, id)
+	return f.record(ctx, c, id)
 }
 
 func (f *fake) Now() time.Time { return now }
@@ -145,7 +145,7 @@ func newAPI(t testing.TB, f *fake, opts publicapi.Options) http.Handler {
 	return publicapi.New(f, fakeReports{}, opts)
 }
 
-// ask sends a request and gives the answer. The token is "all" unless the test
+// ask sends a request and returns the answer. The token is "all" unless the test
 // is about tokens.
 func ask(h http.Handler, token, method, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "/api/v1"+path, strings.NewReader(body))

@@ -30,35 +30,35 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// owner is a service whose every token is one company's.
-type owner struct {
+// companyService is a fake service whose tokens all belong to one company.
+type companyService struct {
 	*fake
 	company domain.Company
 }
 
-func (o owner) Authenticate(ctx context.Context, bearer string, from netip.Addr) (domain.Token, error) {
+func (o companyService) Authenticate(ctx context.Context, bearer string, from netip.Addr) (domain.Token, error) {
 	t, err := o.fake.Authenticate(ctx, bearer, from)
 	t.CompanyID, t.Company = o.company.ID, o.company
 	return t, err
 }
 
-// desk is the reports of a company over HTTP.
-type desk struct {
+// reportServer serves the reports of one company.
+type reportServer struct {
 	*httptest.Server
 	store   *store.Store
 	company int64
 	ended   chan struct{} // one for each request that was answered, in whatever way
-	// detached has requests go on when the client leaves, as the server does it
-	// for the answers of an API: then only writing tells.
+	// detached keeps requests running when the client leaves, as the server does
+	// for the answers of an API; then only a failing write ends them.
 	detached atomic.Bool
 }
 
-func newDesk(t *testing.T, m meddled, options service.ReportOptions) *desk {
+func newReportServer(t *testing.T, m hookedStore, options service.ReportOptions) *reportServer {
 	t.Helper()
 	c := storetest.Company(t, m.Store, "Report").Company
 	c.TimeZone = "Asia/Kolkata"
-	api := publicapi.New(owner{fake: &fake{}, company: c}, service.NewReports(m, options), publicapi.Options{})
-	d := &desk{store: m.Store, company: c.ID, ended: make(chan struct{}, 100)}
+	api := publicapi.New(companyService{fake: &fake{}, company: c}, service.NewReports(m, options), publicapi.Options{})
+	d := &reportServer{store: m.Store, company: c.ID, ended: make(chan struct{}, 100)}
 	d.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() { d.ended <- struct{}{} }()
 		if d.detached.Load() {
@@ -70,7 +70,7 @@ func newDesk(t *testing.T, m meddled, options service.ReportOptions) *desk {
 	return d
 }
 
-func (d *desk) get(t *testing.T, path string) *http.Response {
+func (d *reportServer) get(t *testing.T, path string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.URL+"/api/v1/reports/"+path, nil)
 	if err != nil {
@@ -85,8 +85,8 @@ func (d *desk) get(t *testing.T, path string) *http.Response {
 	return answer
 }
 
-// lines reads a whole CSV file.
-func lines(t *testing.T, answer *http.Response) [][]string {
+// readCSV reads a whole CSV file.
+func readCSV(t *testing.T, answer *http.Response) [][]string {
 	t.Helper()
 	if answer.StatusCode != http.StatusOK {
 		all, _ := io.ReadAll(answer.Body)
@@ -101,8 +101,8 @@ func lines(t *testing.T, answer *http.Response) [][]string {
 
 var ist = time.FixedZone("IST", 5*3600+1800)
 
-// line is an assignment of the list as a report must show it.
-func line(a domain.Assignment, now time.Time) []string {
+// reportRow returns an assignment as a report must show it.
+func reportRow(a domain.Assignment, now time.Time) []string {
 	at := func(t *time.Time) string {
 		if t == nil {
 			return ""
@@ -127,7 +127,7 @@ func line(a domain.Assignment, now time.Time) []string {
 	}
 }
 
-func (d *desk) list(t *testing.T, f domain.AssignmentFilter) (all [][]string) {
+func (d *reportServer) list(t *testing.T, f domain.AssignmentFilter) (all [][]string) {
 	t.Helper()
 	for page := 1; ; page++ {
 		got, err := d.store.Assignments(t.Context(), d.company, f, domain.PageRequest{Number: page, Limit: domain.MaxLimit})
@@ -135,7 +135,7 @@ func (d *desk) list(t *testing.T, f domain.AssignmentFilter) (all [][]string) {
 			t.Fatal(err)
 		}
 		for _, a := range got.Items {
-			all = append(all, line(a, d.store.Now()))
+			all = append(all, reportRow(a, d.store.Now()))
 		}
 		if !got.More {
 			slices.SortFunc(all, func(a, b []string) int { return gocmp.Or(len(a[0])-len(b[0]), strings.Compare(a[0], b[0])) }) // by id
@@ -147,7 +147,7 @@ func (d *desk) list(t *testing.T, f domain.AssignmentFilter) (all [][]string) {
 func TestReportFiles(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		d := newDesk(t, meddled{Store: s}, service.DefaultReportOptions)
+		d := newReportServer(t, hookedStore{Store: s}, service.DefaultReportOptions)
 		filled := storetest.Fill(t, s, d.company, storetest.Size{Employees: 40, Courses: 4, Assignments: 2500})
 		since := storetest.FilledFrom.Add(9*time.Hour + 2000*time.Second)
 		for _, c := range []struct {
@@ -162,7 +162,7 @@ func TestReportFiles(t *testing.T) {
 			{"?employeeExternalId=nobody", domain.AssignmentFilter{EmployeeExternalID: "nobody"}},
 		} {
 			answer := d.get(t, "assignments.csv"+c.query)
-			got := lines(t, answer)
+			got := readCSV(t, answer)
 			if diff := cmp.Diff(d.list(t, c.filter), got[1:], cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("%s: -list +report:\n%s", c.query, diff)
 			}
@@ -180,9 +180,9 @@ func TestReportFiles(t *testing.T) {
 func TestReportsOfEmployeesAndWorkbooks(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		d := newDesk(t, meddled{Store: s}, service.DefaultReportOptions)
+		d := newReportServer(t, hookedStore{Store: s}, service.DefaultReportOptions)
 		storetest.Fill(t, s, d.company, storetest.Size{Employees: 40, Courses: 4, Assignments: 500})
-		all, third := lines(t, d.get(t, "employees.csv")), lines(t, d.get(t, "employees.csv?tag=third"))
+		all, third := readCSV(t, d.get(t, "employees.csv")), readCSV(t, d.get(t, "employees.csv?tag=third"))
 		if len(all) != 41 || len(third) != 15 || third[1][5] != "third; Склад" {
 			t.Errorf("%d employees, %d of them third: %q", len(all)-1, len(third)-1, third[1])
 		}
@@ -210,7 +210,7 @@ func TestReportsOfEmployeesAndWorkbooks(t *testing.T) {
 				t.Fatalf("%s: %v", path, err)
 			}
 			rows, err := book.GetRows(sheet)
-			plain := lines(t, d.get(t, strings.Replace(path, ".xlsx", ".csv", 1)))
+			plain := readCSV(t, d.get(t, strings.Replace(path, ".xlsx", ".csv", 1)))
 			if err != nil || len(rows) != len(plain) || rows[1][0] != plain[1][0] || !cmp.Equal(rows[0], plain[0]) {
 				t.Errorf("%s: %d rows, want %d: %v", path, len(rows), len(plain), err)
 			}
@@ -224,7 +224,7 @@ func TestReportsOfEmployeesAndWorkbooks(t *testing.T) {
 func TestReportRefusals(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite(t))
-	d := newDesk(t, meddled{Store: s}, service.DefaultReportOptions)
+	d := newReportServer(t, hookedStore{Store: s}, service.DefaultReportOptions)
 	for _, path := range []string{
 		"assignments.csv?status=done", "assignments.xlsx?status=", "assignments.csv?courseId=x", "assignments.csv?updatedSince=2026-01-01",
 		"assignments.csv?bom=1", "assignments.csv?employeeExternalId=", "employees.csv?tag=", "employees.csv?bom=yes", "employees.xlsx?tag=%00",
@@ -237,14 +237,14 @@ func TestReportRefusals(t *testing.T) {
 	}
 }
 
-// meddled lets a test act before a report's rows, and once the first are there.
-type meddled struct {
+// hookedStore calls back before a report's rows and after the first ones.
+type hookedStore struct {
 	*store.Store
 	before func() error
 	first  func()
 }
 
-func (m meddled) AssignmentReport(ctx context.Context, company int64, f domain.AssignmentFilter, yield func([]domain.Assignment) error) error {
+func (m hookedStore) AssignmentReport(ctx context.Context, company int64, f domain.AssignmentFilter, yield func([]domain.Assignment) error) error {
 	if m.before != nil {
 		if err := m.before(); err != nil {
 			return err
@@ -267,8 +267,8 @@ func TestTooManyReports(t *testing.T) {
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	wait := func() error { begun <- struct{}{}; <-goOn; return nil }
 	c := storetest.Company(t, s, "Report").Company
-	reports := service.NewReports(meddled{Store: s, before: wait}, service.ReportOptions{PerCompany: 1})
-	h := publicapi.New(owner{fake: &fake{}, company: c}, reports, publicapi.Options{})
+	reports := service.NewReports(hookedStore{Store: s, before: wait}, service.ReportOptions{PerCompany: 1})
+	h := publicapi.New(companyService{fake: &fake{}, company: c}, reports, publicapi.Options{})
 	first := make(chan *httptest.ResponseRecorder)
 	go func() { first <- ask(h, readToken, "GET", "/reports/assignments.csv", "") }()
 	<-begun
@@ -290,23 +290,23 @@ func TestReportOfUnreachableDatabase(t *testing.T) {
 	s := storetest.Open(t, storetest.SQLite(t))
 	c := storetest.Company(t, s, "Report").Company
 	down := func() error { return domain.Errorf(domain.CodeUnavailable, "Not now.") }
-	reports := service.NewReports(meddled{Store: s, before: down}, service.DefaultReportOptions)
-	h := publicapi.New(owner{fake: &fake{}, company: c}, reports, publicapi.Options{})
+	reports := service.NewReports(hookedStore{Store: s, before: down}, service.DefaultReportOptions)
+	h := publicapi.New(companyService{fake: &fake{}, company: c}, reports, publicapi.Options{})
 	rec := ask(h, readToken, "GET", "/reports/assignments.xlsx", "")
 	if f := failureOf(t, rec); rec.Code != 503 || f.Code != "unavailable" || rec.Header().Get("Content-Disposition") != "" {
 		t.Errorf("%d %v %s", rec.Code, rec.Header(), rec.Body)
 	}
 }
 
-// large is more than the buffers between the store and a client hold.
-var large = storetest.Size{Employees: 50, Courses: 3, Assignments: 60_000}
+// largeSize is more than the buffers between the store and a client hold.
+var largeSize = storetest.Size{Employees: 50, Courses: 3, Assignments: 60_000}
 
 // A client that leaves stops the work, and the snapshot is given back.
 func TestReportClientLeaves(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		d := newDesk(t, meddled{Store: s}, service.DefaultReportOptions)
-		storetest.Fill(t, s, d.company, large)
+		d := newReportServer(t, hookedStore{Store: s}, service.DefaultReportOptions)
+		storetest.Fill(t, s, d.company, largeSize)
 		for _, detached := range []bool{false, true} {
 			d.detached.Store(detached)
 			for _, path := range []string{"assignments.csv", "assignments.xlsx"} {
@@ -332,8 +332,8 @@ func TestReportClientLeaves(t *testing.T) {
 func TestReportClientStalls(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		d := newDesk(t, meddled{Store: s}, service.ReportOptions{Time: 300 * time.Millisecond})
-		storetest.Fill(t, s, d.company, large)
+		d := newReportServer(t, hookedStore{Store: s}, service.ReportOptions{Time: 300 * time.Millisecond})
+		storetest.Fill(t, s, d.company, largeSize)
 		conn, err := net.Dial("tcp", d.Listener.Addr().String())
 		if err != nil {
 			t.Fatal(err)
@@ -364,7 +364,7 @@ func TestReportBreaksMidway(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	d := newDesk(t, meddled{Store: s, first: kill}, service.DefaultReportOptions)
+	d := newReportServer(t, hookedStore{Store: s, first: kill}, service.DefaultReportOptions)
 	storetest.Fill(t, s, d.company, storetest.Size{Employees: 50, Courses: 3, Assignments: 5000})
 	for _, path := range []string{"assignments.csv", "assignments.xlsx"} {
 		answer := d.get(t, path)

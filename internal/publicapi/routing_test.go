@@ -35,8 +35,8 @@ func route(t *testing.T, method, path string) routed {
 	if rec.Code == 404 || rec.Code == 405 {
 		got.Status = rec.Code
 	}
-	if strings.Contains(got.Route, "{") && len(f.asked) > 0 {
-		got.Arg = fmt.Sprint(f.asked[0])
+	if strings.Contains(got.Route, "{") && len(f.called) > 0 {
+		got.Arg = fmt.Sprint(f.called[0])
 	}
 	return got
 }

@@ -14,18 +14,18 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// caller sends requests to one of the two interfaces, and holds every answer
-// against its contract.
+// caller sends requests to one of the two APIs and validates every answer against
+// its contract.
 type caller struct {
-	origin   string
-	contract *document
-	seen     *record
-	client   *http.Client
-	token    string
-	outage   bool // whether the program may be unavailable
+	origin           string
+	contract         *document
+	coverage         *coverage
+	client           *http.Client
+	token            string
+	mayBeUnavailable bool // whether the program may be unavailable
 }
 
-// answer is what came back, already found to be as the contract says.
+// answer is an answer that was validated against the contract.
 type answer struct {
 	status int
 	header http.Header
@@ -33,13 +33,13 @@ type answer struct {
 	body   object
 }
 
-// as gives the same caller with another token.
-func (c caller) as(token string) caller {
+// withToken returns the same caller with another token.
+func (c caller) withToken(token string) caller {
 	c.token = token
 	return c
 }
 
-// send asks for a path below the base address of the contract.
+// send sends a request to a path below the base address of the contract.
 func (c caller) send(t *testing.T, method, path, body string, change ...func(*http.Request)) *answer {
 	t.Helper()
 	var reader io.Reader
@@ -68,18 +68,18 @@ func (c caller) send(t *testing.T, method, path, body string, change ...func(*ht
 	if err != nil {
 		t.Fatalf("%s %.200s: read the answer: %v", method, path, err)
 	}
-	return c.judge(t, method, path, response, text)
+	return c.check(t, method, path, response, text)
 }
 
-// judge holds an answer against the contract, and notes that it was given.
-func (c caller) judge(t *testing.T, method, path string, r *http.Response, text []byte) *answer {
+// check validates an answer against the contract and adds it to the coverage.
+func (c caller) check(t *testing.T, method, path string, r *http.Response, text []byte) *answer {
 	t.Helper()
 	a := &answer{status: r.StatusCode, header: r.Header, text: string(text)}
 	what := method + " " + path
 	if len(what) > 200 {
 		what = what[:200] + "…"
 	}
-	if r.StatusCode >= 500 && (!c.outage || r.StatusCode != http.StatusServiceUnavailable) {
+	if r.StatusCode >= 500 && (!c.mayBeUnavailable || r.StatusCode != http.StatusServiceUnavailable) {
 		t.Fatalf("%s: %d %s", what, r.StatusCode, text)
 	}
 	if r.Header.Get("X-Request-Id") == "" {
@@ -93,7 +93,7 @@ func (c caller) judge(t *testing.T, method, path string, r *http.Response, text 
 		t.Errorf("%s: charset %s", what, charset)
 	}
 	op := c.contract.find(method, path)
-	want, declared := c.expect(op, r.StatusCode)
+	want, declared := c.expectedShape(op, r.StatusCode)
 	if !declared {
 		t.Errorf("%s: the contract declares no %d\n%s", what, r.StatusCode, text)
 		return a
@@ -106,19 +106,20 @@ func (c caller) judge(t *testing.T, method, path string, r *http.Response, text 
 	if schema != nil && method != http.MethodHead {
 		a.body = checkBody(t, what, schema, text)
 	}
-	c.seen.note(op, a)
+	c.coverage.add(op, a)
 	return a
 }
 
-// expect gives the shape of an answer. What is no operation may only be told so.
-func (c caller) expect(op *operation, status int) (shape, bool) {
+// expectedShape returns the shape of an answer. A request that is not an operation
+// must be answered 404 or 405.
+func (c caller) expectedShape(op *operation, status int) (shape, bool) {
 	if op != nil {
 		if s, ok := op.answers[status]; ok {
 			return s, true
 		}
 		return shape{}, false
 	}
-	s := shape{media: map[string]*jsonschema.Schema{"application/json": c.contract.failure}}
+	s := shape{media: map[string]*jsonschema.Schema{"application/json": c.contract.errorSchema}}
 	switch status {
 	case http.StatusMethodNotAllowed:
 		s.headers = map[string]header{"Allow": {required: true}}
@@ -169,7 +170,7 @@ func checkBody(t *testing.T, what string, schema *jsonschema.Schema, text []byte
 	return o
 }
 
-// get reads a value out of the answer's data: "items.0.id".
+// get returns a value of the answer's data by its path, such as "items.0.id".
 func (a *answer) get(path string) any {
 	node := a.body["data"]
 	for key := range strings.SplitSeq(path, ".") {
@@ -189,7 +190,7 @@ func (a *answer) get(path string) any {
 	return node
 }
 
-// str reads a value as text, numbers included.
+// str returns a value as text, numbers included.
 func (a *answer) str(path string) string {
 	switch v := a.get(path).(type) {
 	case string:
@@ -200,24 +201,24 @@ func (a *answer) str(path string) string {
 	return ""
 }
 
-// list reads an array of the answer's data.
+// list returns an array of the answer's data.
 func (a *answer) list(path string) []any {
 	items, _ := a.get(path).([]any)
 	return items
 }
 
-// code is the machine-readable kind of an error.
+// code returns the code of an error.
 func (a *answer) code() string {
 	code, _ := a.body["code"].(string)
 	return code
 }
 
-// fields are the names of the fields at fault.
+// fields returns the names of the wrong fields.
 func (a *answer) fields() string {
 	var names []string
 	list, _ := a.body["fields"].([]any)
 	for _, f := range list {
-		names = append(names, dig(f, "field").(string))
+		names = append(names, lookup(f, "field").(string))
 	}
 	return strings.Join(names, " ")
 }

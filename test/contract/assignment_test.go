@@ -10,11 +10,11 @@ import (
 
 const assignPath = "POST /assignments"
 
-// assignments are made, repeated, contradicted and revoked.
+// assignments creates assignments, repeats requests, contradicts them and revokes.
 func assignments(t *testing.T, s *suite) {
-	f := s.firm(t)
+	f := s.newCompany(t)
 	f.subscribe(t)
-	f.run(t, []row{
+	f.sendRows(t, []row{
 		{do: provisionPath, body: `{"externalId":"E1","email":"<@ann>","name":"Ann"}`, events: "employee.joined"},
 		{do: provisionPath, body: `{"externalId":"E2","email":"<@bob>","name":"Bob"}`, events: "employee.joined"},
 		{name: "new", do: assignPath, body: `{"employeeExternalId":"E1","courseId":<course>,"externalId":"A1","deadline":"2099-01-01T03:00:00+03:00","isRequired":true}`,
@@ -27,7 +27,7 @@ func assignments(t *testing.T, s *suite) {
 		{name: "again without the rest", do: assignPath, body: `{"employeeExternalId":"E1","courseId":<course>,"externalId":"A1"}`, has: `{"id":<a1>,"deadline":"2099-01-01T00:00:00+00:00"}`},
 		{name: "again with a null", do: assignPath, body: `{"employeeExternalId":"E1","courseId":<course>,"externalId":"A1","deadline":null}`, has: `{"id":<a1>}`},
 		{name: "another employee", do: assignPath, body: `{"employeeExternalId":"E2","courseId":<course>,"externalId":"A1"}`,
-			status: 409, code: "idempotency_conflict", fields: "employeeExternalId", tells: "employeeExternalId"},
+			status: 409, code: "idempotency_conflict", fields: "employeeExternalId", message: "employeeExternalId"},
 		{name: "everything else", do: assignPath, body: `{"employeeExternalId":"E2","courseId":<exam>,"externalId":"A1","deadline":"2099-01-01T00:00:01Z","isRequired":false}`,
 			status: 409, code: "idempotency_conflict", fields: "employeeExternalId courseId deadline isRequired"},
 		{name: "a millisecond later", do: assignPath, body: `{"employeeExternalId":"E1","courseId":<course>,"externalId":"A1","deadline":"2099-01-01T00:00:00.001Z"}`,
@@ -56,11 +56,11 @@ func assignments(t *testing.T, s *suite) {
 	})
 }
 
-// assignmentInput sends what can't be assigned.
+// assignmentInput sends invalid assignments.
 func assignmentInput(t *testing.T, s *suite) {
-	f := s.firm(t)
-	f.hire(t, "E1")
-	f.run(t, []row{
+	f := s.newCompany(t)
+	f.provision(t, "E1")
+	f.sendRows(t, []row{
 		{do: assignPath, body: `{}`, status: 400, code: "invalid_request", fields: "employeeExternalId courseId externalId"},
 		{do: assignPath, body: `{"employeeExternalId":null,"courseId":null,"externalId":null}`, status: 400, code: "invalid_request", fields: "employeeExternalId courseId externalId"},
 		{do: assignPath, body: `{"employeeExternalId":7,"courseId":"7","externalId":[]}`, status: 400, code: "invalid_request", fields: "employeeExternalId courseId externalId"},
@@ -68,22 +68,22 @@ func assignmentInput(t *testing.T, s *suite) {
 		{do: assignPath, body: `{"employeeExternalId":" E1","courseId":<course>,"externalId":"A "}`, status: 400, code: "invalid_request", fields: "employeeExternalId externalId"},
 		{do: assignPath, body: `{"employeeExternalId":"E1","courseId":<course>,"externalId":".."}`, status: 400, code: "invalid_request", fields: "externalId"},
 		{do: assignPath, body: `{"employeeExternalId":"E1","courseId":<course>,"externalId":"A\u0000"}`, status: 400, code: "invalid_request", fields: "externalId"},
-		{do: assignPath, body: `{"employeeExternalId":"E1","courseId":<course>,"externalId":` + quote(wide(256)) + `}`, status: 400, code: "invalid_request", fields: "externalId"},
+		{do: assignPath, body: `{"employeeExternalId":"E1","courseId":<course>,"externalId":` + quote(wideText(256)) + `}`, status: 400, code: "invalid_request", fields: "externalId"},
 		{do: assignPath, body: `{"employeeExternalId":"E1","courseId":<course>,"externalId":"A","isRequired":"yes"}`, status: 400, code: "invalid_request", fields: "isRequired"},
 		{do: assignPath, body: `{"employeeExternalId":"E1","courseId":<course>,"externalId":"A","isRequired":null}`, status: 400, code: "invalid_request", fields: "isRequired"},
 		{do: assignPath, body: `{"employeeExternalId":"E1","courseId":<course>,"externalId":"A","isRequired":1,"deadline":7}`, status: 400, code: "invalid_request", fields: "deadline isRequired"},
 		{do: assignPath, body: `{"employeeExternalId":"E9","courseId":<course>,"externalId":"A"}`, status: 404, code: "employee_not_found"},
 		{do: assignPath, body: `{"employeeExternalId":"E1","courseId":999999999,"externalId":"A"}`, status: 404, code: "course_not_found"},
 		{do: "GET /assignments", has: `{"items":[]}`},
-		{name: "255 characters, and fields that nobody knows", do: assignPath, body: `{"employeeExternalId":"E1","courseId":<course>,"externalId":` + quote(wide(255)) + `,"id":1,"status":"completed","score":100}`,
-			has: `{"status":"assigned","externalId":` + quote(wide(255)) + `}`},
+		{name: "255 characters, and fields that nobody knows", do: assignPath, body: `{"employeeExternalId":"E1","courseId":<course>,"externalId":` + quote(wideText(255)) + `,"id":1,"status":"completed","score":100}`,
+			has: `{"status":"assigned","externalId":` + quote(wideText(255)) + `}`},
 	})
 }
 
-// deadlines default to 30 days, and may have passed.
+// deadlines checks the default of 30 days and deadlines in the past.
 func deadlines(t *testing.T, s *suite) {
-	f := s.firm(t)
-	f.hire(t, "E1")
+	f := s.newCompany(t)
+	f.provision(t, "E1")
 	before := time.Now().Add(-time.Minute)
 	for i, deadline := range []string{"", `,"deadline":null`} {
 		a := f.send(t, "POST", "/assignments", fmt.Sprintf(`{"employeeExternalId":"E1","courseId":%d,"externalId":"D%d"%s}`, f.course, i, deadline))
@@ -94,7 +94,7 @@ func deadlines(t *testing.T, s *suite) {
 		}
 	}
 	const overdue = `{"status":"assigned","statusCategory":"overdue","isOverdue":true}`
-	f.run(t, []row{
+	f.sendRows(t, []row{
 		{do: assignPath, body: `{"employeeExternalId":"E1","courseId":<course>,"externalId":"P1","deadline":"2001-02-03T04:05:06Z"}`,
 			has: `{"status":"assigned","statusCategory":"overdue","isOverdue":true,"deadline":"2001-02-03T04:05:06+00:00"}`, save: "p1"},
 		{do: "GET /assignments/<p1>", has: overdue},
@@ -103,19 +103,19 @@ func deadlines(t *testing.T, s *suite) {
 		{do: "GET /assignments?courseId=<course>&status=assigned", has: `{"items":[{"isOverdue":false},{"isOverdue":false},{"id":<p1>,"isOverdue":true}]}`},
 		{do: "GET /employees/E1", has: `{"assignments":[{"isOverdue":false},{"isOverdue":false},{"isOverdue":true,"statusCategory":"overdue"}]}`},
 	})
-	f.learn(t, f.vars["p1"], "started", "")
-	f.step(t, f.caller, row{do: "GET /assignments/<p1>", has: `{"status":"started","statusCategory":"overdue","isOverdue":true}`})
-	f.learn(t, f.vars["p1"], "progress", `"completionPercent":100`)
-	f.step(t, f.caller, row{do: "GET /assignments/<p1>", has: `{"status":"completed","statusCategory":"completed","isOverdue":false}`})
+	f.reportActivity(t, f.vars["p1"], "started", "")
+	f.sendRow(t, f.caller, row{do: "GET /assignments/<p1>", has: `{"status":"started","statusCategory":"overdue","isOverdue":true}`})
+	f.reportActivity(t, f.vars["p1"], "progress", `"completionPercent":100`)
+	f.sendRow(t, f.caller, row{do: "GET /assignments/<p1>", has: `{"status":"completed","statusCategory":"completed","isOverdue":false}`})
 }
 
-// walls stand between companies.
-func walls(t *testing.T, s *suite) {
-	f, other := s.firm(t), s.firm(t)
-	other.hire(t, "E1")
-	f.hire(t, "E2")
+// companyIsolation tries to reach the records of another company.
+func companyIsolation(t *testing.T, s *suite) {
+	f, other := s.newCompany(t), s.newCompany(t)
+	other.provision(t, "E1")
+	f.provision(t, "E2")
 	f.vars["theirs"], f.vars["their course"] = other.assign(t, "E1", other.course, "A1"), other.vars["course"]
-	f.run(t, []row{
+	f.sendRows(t, []row{
 		{do: "GET /assignments/<theirs>", status: 403, code: "wrong_company"},
 		{do: "GET /assignments/<theirs>/progress", status: 403, code: "wrong_company"},
 		{do: "GET /assignments/<theirs>/results", status: 403, code: "wrong_company"},
@@ -137,47 +137,47 @@ func walls(t *testing.T, s *suite) {
 		t.Errorf("theirs is gone: %d %s", a.status, a.text)
 	}
 	other.send(t, "DELETE", "/assignments/"+f.vars["theirs"], "")
-	f.step(t, f.caller, row{name: "another company's, even if revoked", do: "GET /assignments/<theirs>", status: 403, code: "wrong_company"})
+	f.sendRow(t, f.caller, row{name: "another company's, even if revoked", do: "GET /assignments/<theirs>", status: 403, code: "wrong_company"})
 }
 
-// courses are those granted and the own ones, slices included.
+// courses lists granted courses and the company's own slices.
 func courses(t *testing.T, s *suite) {
-	f, other := s.firm(t), s.firm(t)
+	f, other := s.newCompany(t), s.newCompany(t)
 	slice, err := s.SliceCourse(t.Context(), f.id, f.course, "Basics, part one", []int{1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.vars["slice"] = fmt.Sprint(slice.CourseID)
 	external := fmt.Sprintf("platform-%d", f.number)
-	platform := s.learning()
+	platform := s.platformCaller()
 	f.vars["key"] = external
-	granted := f.step(t, platform, row{do: "PUT /courses/<key>", body: `{"name":" Fire safe\u0301ty\u0301 ","isAssessment":true}`, has: `{"status":"created"}`})
+	granted := f.sendRow(t, platform, row{do: "PUT /courses/<key>", body: `{"name":" Fire safe\u0301ty\u0301 ","isAssessment":true}`, has: `{"status":"created"}`})
 	f.vars["granted"] = granted.str("courseId")
 	own := `{"id":<course>,"name":"Basics","externalId":"basics","isAssessment":false},{"id":<exam>,"name":"Exam","externalId":null,"isAssessment":true},
 		{"id":<slice>,"name":"Basics, part one","externalId":null,"isAssessment":false}`
-	f.step(t, f.caller, row{do: "GET /courses", has: `{"items":[` + own + `]}`})
-	f.step(t, platform, row{do: "PUT /courses/<key>/companies/<firm>", has: `{"courseId":<granted>,"companyId":<firm>,"granted":true}`})
-	f.step(t, f.caller, row{do: "GET /courses", has: `{"items":[` + own + `,{"id":<granted>,"name":"Fire safétý","externalId":"<key>","isAssessment":true}]}`})
-	f.hire(t, "E1")
-	other.hire(t, "E1")
+	f.sendRow(t, f.caller, row{do: "GET /courses", has: `{"items":[` + own + `]}`})
+	f.sendRow(t, platform, row{do: "PUT /courses/<key>/companies/<company>", has: `{"courseId":<granted>,"companyId":<company>,"granted":true}`})
+	f.sendRow(t, f.caller, row{do: "GET /courses", has: `{"items":[` + own + `,{"id":<granted>,"name":"Fire safétý","externalId":"<key>","isAssessment":true}]}`})
+	f.provision(t, "E1")
+	other.provision(t, "E1")
 	other.vars["slice"], other.vars["granted"] = f.vars["slice"], f.vars["granted"]
-	f.run(t, []row{
+	f.sendRows(t, []row{
 		{name: "a slice", do: assignPath, body: `{"employeeExternalId":"E1","courseId":<slice>,"externalId":"S"}`},
 		{name: "a granted course", do: assignPath, body: `{"employeeExternalId":"E1","courseId":<granted>,"externalId":"G"}`},
 	})
-	other.run(t, []row{
+	other.sendRows(t, []row{
 		{name: "another's slice", do: assignPath, body: `{"employeeExternalId":"E1","courseId":<slice>,"externalId":"S"}`, status: 403, code: "wrong_company"},
 		{name: "what others were granted", do: assignPath, body: `{"employeeExternalId":"E1","courseId":<granted>,"externalId":"G"}`, status: 403, code: "wrong_company"},
 		{do: "GET /courses", has: `{"items":[{"id":<course>},{"id":<exam>}]}`},
 	})
-	f.step(t, platform, row{do: "DELETE /courses/<key>/companies/<firm>", has: `{"courseId":<granted>,"companyId":<firm>,"granted":false}`})
-	f.run(t, []row{
+	f.sendRow(t, platform, row{do: "DELETE /courses/<key>/companies/<company>", has: `{"courseId":<granted>,"companyId":<company>,"granted":false}`})
+	f.sendRows(t, []row{
 		{do: "GET /courses", has: `{"items":[` + own + `]}`},
 		{name: "withdrawn", do: assignPath, body: `{"employeeExternalId":"E1","courseId":<granted>,"externalId":"G2"}`, status: 403, code: "wrong_company"},
 		{name: "what was assigned stays", do: "GET /assignments/by-external-id/G", has: `{"courseName":"Fire safétý"}`},
 		{name: "and can be asked for again", do: assignPath, body: `{"employeeExternalId":"E1","courseId":<granted>,"externalId":"G"}`},
 	})
-	empty, err := s.CreateCompany(t.Context(), "Empty", f.mail("empty"), "UTC")
+	empty, err := s.CreateCompany(t.Context(), "Empty", f.email("empty"), "UTC")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,5 +185,5 @@ func courses(t *testing.T, s *suite) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantData(t, "no courses", `{"items":[]}`, f.as(token.Token).send(t, "GET", "/courses", "").body["data"])
+	wantData(t, "no courses", `{"items":[]}`, f.withToken(token.Token).send(t, "GET", "/courses", "").body["data"])
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// bodies are texts that no operation takes, whatever it is about.
-var bodies = map[string]string{
+// invalidBodies are bodies that every operation must refuse.
+var invalidBodies = map[string]string{
 	"null":                 `null`,
 	"an array":             `[]`,
 	"an array of objects":  `[{"externalId":"a"}]`,
@@ -44,54 +44,54 @@ var bodies = map[string]string{
 	"an unknown escape":    `{"name":"\q"}`,
 }
 
-// badBodies sends them to every operation that takes a body.
+// badBodies sends invalid bodies to every operation that has a body.
 func badBodies(t *testing.T, s *suite) {
-	f := s.firm(t)
-	f.hire(t, "nobody") // so that PATCH has someone to find
-	for _, c := range []caller{f.caller, s.learning()} {
+	f := s.newCompany(t)
+	f.provision(t, "nobody") // so that PATCH has someone to find
+	for _, c := range []caller{f.caller, s.platformCaller()} {
 		for _, op := range c.contract.operations {
 			if op.body == "" {
 				continue
 			}
-			for name, body := range bodies {
-				wantFailure(t, op.id+": "+name, c.send(t, op.method, nobody.Replace(op.path), body), 400, "invalid_request", "")
+			for name, body := range invalidBodies {
+				wantFailure(t, op.id+": "+name, c.send(t, op.method, missingPaths.Replace(op.path), body), 400, "invalid_request", "")
 			}
 			if op.id != "updateEmployee" {
 				for _, body := range []string{"", " ", "{}"} {
-					wantFailure(t, op.id+": nothing", c.send(t, op.method, nobody.Replace(op.path), body), 400, "invalid_request", "")
+					wantFailure(t, op.id+": nothing", c.send(t, op.method, missingPaths.Replace(op.path), body), 400, "invalid_request", "")
 				}
 			}
 		}
 	}
-	f.step(t, f.caller, row{name: "nothing came of it", do: "GET /employees", has: `{"items":[{"externalId":"nobody","name":"Person nobody","tags":[]}]}`})
-	f.step(t, f.caller, row{name: "nothing came of it", do: "GET /assignments", has: `{"items":[]}`})
+	f.sendRow(t, f.caller, row{name: "nothing came of it", do: "GET /employees", has: `{"items":[{"externalId":"nobody","name":"Person nobody","tags":[]}]}`})
+	f.sendRow(t, f.caller, row{name: "nothing came of it", do: "GET /assignments", has: `{"items":[]}`})
 }
 
-// numbers writes integers in every way that JSON has.
+// numbers sends integers in every notation of JSON.
 func numbers(t *testing.T, s *suite) {
-	f := s.firm(t)
-	f.hire(t, "E1")
+	f := s.newCompany(t)
+	f.provision(t, "E1")
 	assign := func(course string) row {
 		return row{name: course, do: "POST /assignments", body: fmt.Sprintf(`{"employeeExternalId":"E1","courseId":%s,"externalId":"N"}`, course)}
 	}
 	for _, course := range []string{f.vars["course"], f.vars["course"] + ".0", f.vars["course"] + "e0", f.vars["course"] + ".000e+00", f.vars["course"] + "0e-1"} {
-		f.step(t, f.caller, assign(course))
+		f.sendRow(t, f.caller, assign(course))
 	}
 	for _, course := range []string{"1.5", `"` + f.vars["course"] + `"`, "null", "true", "[]", "{}", "1e400", "-1e400", "1e-400", "9223372036854775808",
 		"99999999999999999999999999", "-9223372036854775809", strings.Repeat("9", 10_000), "0.1e0", "1e999999999999999999999"} {
 		r := assign(course)
 		r.status, r.code, r.fields = 400, "invalid_request", "courseId"
-		f.step(t, f.caller, r)
+		f.sendRow(t, f.caller, r)
 	}
 	for _, course := range []string{"0", "-1", "-0", "9223372036854775807", "-9223372036854775808", "999999999"} {
 		r := assign(course)
 		r.status, r.code = 404, "course_not_found"
-		f.step(t, f.caller, r)
+		f.sendRow(t, f.caller, r)
 	}
 }
 
-// halves are strings that are no text.
-var halves = map[string]string{
+// invalidStrings are JSON strings that are not valid text.
+var invalidStrings = map[string]string{
 	"broken UTF-8":          "\xff\xfe",
 	"overlong UTF-8":        "\xc0\xaf",
 	"a surrogate as UTF-8":  "\xed\xa0\x80",
@@ -101,21 +101,22 @@ var halves = map[string]string{
 	"halves the wrong way":  `\ude00\ud83d`,
 }
 
-// badStrings are told by their field, and only to whom they concern.
+// badStrings checks that an invalid string is reported by its field, and only if the
+// field is read.
 func badStrings(t *testing.T, s *suite) {
-	f := s.firm(t)
-	f.hire(t, "E1")
-	f.hire(t, "E2")
-	platform := s.learning()
+	f := s.newCompany(t)
+	f.provision(t, "E1")
+	f.provision(t, "E2")
+	platform := s.platformCaller()
 	n := 0
-	for name, bad := range halves {
+	for name, bad := range invalidStrings {
 		n++
 		f.vars["bad"], f.vars["n"] = bad, fmt.Sprint(n)
 		f.vars["a"] = f.assign(t, "E2", f.course, fmt.Sprint("S", n))
 		refused := func(do, body, fields string) row {
 			return row{name: name + ": " + do, do: do, body: body, status: 400, code: "invalid_request", fields: fields}
 		}
-		f.run(t, []row{
+		f.sendRows(t, []row{
 			refused("POST /employees/provision", `{"externalId":"X","email":"x@<bad>","name":"<bad>"}`, "email name"),
 			refused("POST /employees/provision", `{"externalId":"<bad>"}`, "externalId email name"),
 			refused("PATCH /employees/E1", `{"name":"<bad>","tags":["a","b<bad>"]}`, "name tags[1]"),
@@ -128,10 +129,10 @@ func badStrings(t *testing.T, s *suite) {
 				{"employeeExternalId":"E1","courseId":<course>,"externalId":"C<n>","note":"<bad>"}]}`,
 				has: `{"results":[{"ok":true},{"ok":false,"code":"invalid_request"},{"ok":false,"code":"invalid_request"},{"ok":false,"code":"invalid_request"},{"ok":true}]}`},
 		})
-		f.step(t, platform, refused("PUT /courses/halves", `{"name":"<bad>","modules":["<bad>"]}`, "name modules[0]"))
-		a := f.step(t, platform, row{name: name + " in an activity", do: activityPath, body: `{"items":[
-			{"id":"half-<firm>-<n>","assignmentId":<a>,"type":"started"},{"id":"<bad>","assignmentId":<a>,"type":"started"},
-			{"id":"half-<firm>-<n>+","assignmentId":<a>,"type":"progress","completionPercent":5}]}`,
+		f.sendRow(t, platform, refused("PUT /courses/halves", `{"name":"<bad>","modules":["<bad>"]}`, "name modules[0]"))
+		a := f.sendRow(t, platform, row{name: name + " in an activity", do: activityPath, body: `{"items":[
+			{"id":"half-<company>-<n>","assignmentId":<a>,"type":"started"},{"id":"<bad>","assignmentId":<a>,"type":"started"},
+			{"id":"half-<company>-<n>+","assignmentId":<a>,"type":"progress","completionPercent":5}]}`,
 			has: `{"results":[{"ok":true},{"ok":false,"code":"invalid_request"},{"ok":true,"status":"started"}]}`})
 		if message := a.str("results.1.message"); !strings.HasPrefix(message, "id: ") {
 			t.Errorf("%s: the item's message is %q", name, message)
@@ -139,9 +140,9 @@ func badStrings(t *testing.T, s *suite) {
 	}
 }
 
-// compressed bodies are called that.
+// compressed checks that a compressed body is refused as such.
 func compressed(t *testing.T, s *suite) {
-	f := s.firm(t)
+	f := s.newCompany(t)
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	_, _ = io.WriteString(w, `{"name":"N"}`)
@@ -152,12 +153,12 @@ func compressed(t *testing.T, s *suite) {
 	}
 }
 
-// contentTypes are not insisted on.
+// contentTypes checks that any Content-Type is accepted.
 func contentTypes(t *testing.T, s *suite) {
-	f := s.firm(t)
+	f := s.newCompany(t)
 	for i, kind := range []string{"", "application/json", "application/json; charset=utf-8", "text/plain", "application/x-www-form-urlencoded",
 		"application/octet-stream", "multipart/form-data; boundary=x", "nonsense", ";;;", "application/vnd.api+json", "application/json; charset=latin-1"} {
-		a := f.send(t, "POST", "/employees/provision", fmt.Sprintf(`{"externalId":"C%d","email":%q,"name":"C"}`, i, f.mail(fmt.Sprint("c", i))),
+		a := f.send(t, "POST", "/employees/provision", fmt.Sprintf(`{"externalId":"C%d","email":%q,"name":"C"}`, i, f.email(fmt.Sprint("c", i))),
 			func(r *http.Request) {
 				r.Header.Del("Content-Type")
 				if kind != "" {
@@ -173,7 +174,7 @@ func contentTypes(t *testing.T, s *suite) {
 			t.Errorf("Accept %q: %d", accept, a.status)
 		}
 	}
-	f.run(t, []row{
+	f.sendRows(t, []row{
 		{name: "a byte order mark", do: "PATCH /employees/C0", body: "\ufeff{\"name\":\"D\"}", has: `{"name":"D"}`},
 		{name: "white space around", do: "PATCH /employees/C0", body: " \r\n\t{\"name\" : \"E\"} \n", has: `{"name":"E"}`},
 		{name: "escapes", do: "PATCH /employees/C0", body: `{"\u006eame":"\u0046\ud83d\ude00"}`, has: `{"name":"F😀"}`},
@@ -185,9 +186,9 @@ func contentTypes(t *testing.T, s *suite) {
 	})
 }
 
-// requestIDs come back if they are sane.
+// requestIDs checks that valid request ids are returned and others replaced.
 func requestIDs(t *testing.T, s *suite) {
-	f := s.firm(t)
+	f := s.newCompany(t)
 	for id, sane := range map[string]bool{
 		"hr-sync-7f3a91": true, strings.Repeat("x", 128): true, "~!@#$%^&*()": true, "a": true,
 		strings.Repeat("x", 129): false, "with space": false, "emoji-😀": false, "tab\tin": false, "é": false,

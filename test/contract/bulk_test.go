@@ -8,15 +8,15 @@ import (
 
 const bulkPath = "POST /assignments/bulk"
 
-// bulk mixes good items with bad ones of every shape.
+// bulk mixes valid items with invalid ones of every kind.
 func bulk(t *testing.T, s *suite) {
-	f, other := s.firm(t), s.firm(t)
+	f, other := s.newCompany(t), s.newCompany(t)
 	f.vars["theirs"] = other.vars["course"]
-	f.hire(t, "E1")
-	f.hire(t, "E2")
-	f.hire(t, "E3")
+	f.provision(t, "E1")
+	f.provision(t, "E2")
+	f.provision(t, "E3")
 	f.subscribe(t)
-	f.run(t, []row{
+	f.sendRows(t, []row{
 		{do: "PATCH /employees/E3", body: `{"active":false}`, events: "employee.removed"},
 		{name: "none", do: bulkPath, body: `{"items":[]}`, has: `{"results":[]}`},
 		{name: "good and bad", do: bulkPath, body: `{"unknown":1,"items":[
@@ -66,8 +66,8 @@ func bulk(t *testing.T, s *suite) {
 
 // bulkLimit sends 500 items and 501.
 func bulkLimit(t *testing.T, s *suite) {
-	f := s.firm(t)
-	f.hire(t, "E1")
+	f := s.newCompany(t)
+	f.provision(t, "E1")
 	f.subscribe(t)
 	items := func(n int, prefix string) string {
 		list := make([]string, n)
@@ -76,11 +76,11 @@ func bulkLimit(t *testing.T, s *suite) {
 		}
 		return `{"items":[` + strings.Join(list, ",") + `]}`
 	}
-	f.step(t, f.caller, row{name: "501", do: bulkPath, body: items(501, "x"), status: 400, code: "invalid_request", fields: "items", tells: "500"})
-	f.step(t, f.caller, row{name: "nothing was done", do: "GET /assignments", has: `{"pagination":{"total":0}}`})
-	f.step(t, f.caller, row{name: "501 that are nothing", do: bulkPath, body: `{"items":[` + strings.Repeat("1,", 500) + `1]}`, status: 400, code: "invalid_request", fields: "items"})
-	a := f.step(t, f.caller, row{name: "500", do: bulkPath, body: items(500, "y"), events: strings.Repeat("assignment.created ", 500)})
-	again := f.step(t, f.caller, row{name: "500 again", do: bulkPath, body: items(500, "y")})
+	f.sendRow(t, f.caller, row{name: "501", do: bulkPath, body: items(501, "x"), status: 400, code: "invalid_request", fields: "items", message: "500"})
+	f.sendRow(t, f.caller, row{name: "nothing was done", do: "GET /assignments", has: `{"pagination":{"total":0}}`})
+	f.sendRow(t, f.caller, row{name: "501 that are nothing", do: bulkPath, body: `{"items":[` + strings.Repeat("1,", 500) + `1]}`, status: 400, code: "invalid_request", fields: "items"})
+	a := f.sendRow(t, f.caller, row{name: "500", do: bulkPath, body: items(500, "y"), events: strings.Repeat("assignment.created ", 500)})
+	again := f.sendRow(t, f.caller, row{name: "500 again", do: bulkPath, body: items(500, "y")})
 	seen := map[string]bool{}
 	for i := range 500 {
 		at := fmt.Sprintf("results.%d.", i)
@@ -90,5 +90,5 @@ func bulkLimit(t *testing.T, s *suite) {
 		}
 		seen[id] = true
 	}
-	f.step(t, f.caller, row{do: "GET /assignments?limit=500", has: `{"pagination":{"page":1,"limit":500,"total":500,"pages":1}}`})
+	f.sendRow(t, f.caller, row{do: "GET /assignments?limit=500", has: `{"pagination":{"page":1,"limit":500,"total":500,"pages":1}}`})
 }

@@ -44,15 +44,15 @@ func TestComparisonFindsEveryDifference(t *testing.T) {
 }
 
 func documentMutations(employee, list string) map[string]func(root object) {
-	schema := func(root object, name string) object { return dig(root, "components", "schemas", name).(object) }
+	schema := func(root object, name string) object { return lookup(root, "components", "schemas", name).(object) }
 	property := func(root object, name string) object { return schema(root, name)["properties"].(object) }
-	operation := func(root object, path, method string) object { return dig(root, "paths", path, method).(object) }
+	operation := func(root object, path, method string) object { return lookup(root, "paths", path, method).(object) }
 	return map[string]func(root object){
 		"a path is gone":   func(root object) { delete(root["paths"].(object), "/courses") },
-		"a path is new":    func(root object) { root["paths"].(object)["/news"] = dig(root, "paths", "/courses") },
-		"a method is gone": func(root object) { delete(dig(root, "paths", employee).(object), "delete") },
+		"a path is new":    func(root object) { root["paths"].(object)["/news"] = lookup(root, "paths", "/courses") },
+		"a method is gone": func(root object) { delete(lookup(root, "paths", employee).(object), "delete") },
 		"a method is new": func(root object) {
-			dig(root, "paths", "/courses").(object)["post"] = operation(root, "/courses", "get")
+			lookup(root, "paths", "/courses").(object)["post"] = operation(root, "/courses", "get")
 		},
 		"another scope": func(root object) {
 			operation(root, list, "get")["security"] = operation(root, list, "post")["security"]
@@ -66,7 +66,7 @@ func documentMutations(employee, list string) map[string]func(root object) {
 			op["parameters"] = []any{object{"name": "tag", "in": "query"}}
 		},
 		"a path parameter has another name": func(root object) {
-			dig(root, "components", "parameters", "EmployeeExternalIdPath").(object)["name"] = "id"
+			lookup(root, "components", "parameters", "EmployeeExternalIdPath").(object)["name"] = "id"
 		},
 		"a status is gone":       func(root object) { delete(operation(root, employee, "get")["responses"].(object), "404") },
 		"a status is new":        func(root object) { operation(root, list, "get")["responses"].(object)["409"] = object{} },
@@ -109,7 +109,7 @@ func documentMutations(employee, list string) map[string]func(root object) {
 		"a text became an enum": func(root object) { property(root, "Course")["name"] = object{"type": "string", "enum": []any{"a"}} },
 		"an event is gone":      func(root object) { delete(root["webhooks"].(object), "employee.joined") },
 		"an event is new": func(root object) {
-			root["webhooks"].(object)["employee.left"] = dig(root, "webhooks", "employee.removed")
+			root["webhooks"].(object)["employee.left"] = lookup(root, "webhooks", "employee.removed")
 		},
 		"the kind of an event is another": func(root object) {
 			property(root, "EmployeeJoinedEvent")["event"] = object{"type": "string", "const": "employee.hired"}

@@ -21,7 +21,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/publicapi"
 )
 
-// comparison holds the routing table of one API and the types of api/v1 against
+// comparison compares the routing table of one API and the types of api/v1 with
 // its document, in both directions.
 type comparison struct {
 	root        object
@@ -49,9 +49,9 @@ func compare(root object, table []httpapi.Contract, events map[string]any) []str
 	documented := map[string]object{}
 	for path, item := range root["paths"].(object) {
 		for _, method := range methods {
-			if op, ok := dig(item, method).(object); ok {
+			if op, ok := lookup(item, method).(object); ok {
 				op = maps.Clone(op)
-				shared, _ := dig(item, "parameters").([]any)
+				shared, _ := lookup(item, "parameters").([]any)
 				own, _ := op["parameters"].([]any)
 				op["parameters"] = slices.Concat(shared, own)
 				documented[strings.ToUpper(method)+" "+path] = op
@@ -70,12 +70,12 @@ func compare(root object, table []httpapi.Contract, events map[string]any) []str
 	for where := range documented {
 		c.differ(where, "is in the document and not in the routing table")
 	}
-	c.schema("Error", dig(root, "components", "schemas", "Error").(object), reflect.TypeFor[v1.Error]())
+	c.schema("Error", lookup(root, "components", "schemas", "Error").(object), reflect.TypeFor[v1.Error]())
 	webhooks, _ := root["webhooks"].(object)
 	c.names("webhooks", slices.Sorted(maps.Keys(webhooks)), slices.Sorted(maps.Keys(events)))
 	for kind, hook := range webhooks {
 		if event := events[kind]; event != nil {
-			c.schema(kind, bodySchema(dig(hook, "post", "requestBody")), reflect.TypeOf(event))
+			c.schema(kind, bodySchema(lookup(hook, "post", "requestBody")), reflect.TypeOf(event))
 		}
 	}
 	return c.differences
@@ -89,7 +89,7 @@ func (c *comparison) operation(where string, op object, row httpapi.Contract) {
 	if !ok {
 		security = c.root["security"].([]any)
 	}
-	for _, scope := range slices.Concat(anyList(dig(security[0], "bearerAuth"))) {
+	for _, scope := range slices.Concat(anyList(lookup(security[0], "bearerAuth"))) {
 		scopes = append(scopes, scope.(string))
 	}
 	want := []string{string(domain.ScopeBase), string(row.Scope)}
@@ -145,7 +145,7 @@ func (c *comparison) body(where string, schema object, value any) {
 
 // bodySchema returns the schema of a JSON body, nil for any other.
 func bodySchema(holder any) object {
-	schema, _ := dig(holder, "content", "application/json", "schema").(object)
+	schema, _ := lookup(holder, "content", "application/json", "schema").(object)
 	return schema
 }
 
@@ -159,7 +159,7 @@ func (c *comparison) resolve(node object) object {
 	if !ok {
 		return node
 	}
-	return c.resolve(dig(c.root, strings.Split(strings.TrimPrefix(ref, "#/"), "/")...).(object))
+	return c.resolve(lookup(c.root, strings.Split(strings.TrimPrefix(ref, "#/"), "/")...).(object))
 }
 
 // names compares two sets of names.
@@ -197,7 +197,7 @@ func TestCodeIsTheContract(t *testing.T) {
 	}
 	var codes []string
 	for _, root := range []object{public, platform} {
-		for _, code := range dig(root, "components", "schemas", "ErrorCode", "enum").([]any) {
+		for _, code := range lookup(root, "components", "schemas", "ErrorCode", "enum").([]any) {
 			codes = append(codes, code.(string))
 		}
 	}

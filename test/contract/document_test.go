@@ -16,15 +16,15 @@ import (
 
 type object = map[string]any
 
-// document is a contract, ready to hold answers against.
+// document is a contract whose schemas are compiled.
 type document struct {
-	name       string
-	base       string
-	root       object // with closed objects
-	compiler   *jsonschema.Compiler
-	operations []*operation
-	failure    *jsonschema.Schema
-	events     map[string]*jsonschema.Schema
+	name        string
+	base        string
+	root        object // with closed objects
+	compiler    *jsonschema.Compiler
+	operations  []*operation
+	errorSchema *jsonschema.Schema
+	events      map[string]*jsonschema.Schema
 }
 
 type operation struct {
@@ -37,7 +37,7 @@ type operation struct {
 	answers  map[int]shape
 }
 
-// shape is how an answer of one status must look.
+// shape describes the answers of one status.
 type shape struct {
 	media   map[string]*jsonschema.Schema // nil for what is not JSON
 	headers map[string]header
@@ -49,13 +49,13 @@ type header struct {
 	number   bool
 }
 
-// The forms in which date-times and scores go out.
+// The formats of date-times and scores in answers.
 var (
 	instant = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?\+00:00$`)
 	points  = regexp.MustCompile(`^\d+(\.\d{1,2})?$`)
 )
 
-// formats hold what the words of the contract promise beyond its types.
+// formats check what the descriptions of the contract promise beyond its types.
 var formats = []*jsonschema.Format{
 	{Name: "date-time", Validate: func(v any) error {
 		if s, ok := v.(string); ok && !instant.MatchString(s) {
@@ -76,14 +76,14 @@ func newDocument(name string, text []byte) (*document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	root := shut(parsed, false).(object)
+	root := closeObjects(parsed, false).(object)
 	open := object{}
-	for key, schema := range dig(parsed, "components", "schemas").(object) {
-		open[key] = shut(schema, true)
+	for key, schema := range lookup(parsed, "components", "schemas").(object) {
+		open[key] = closeObjects(schema, true)
 	}
 	root["components"].(object)["open"] = open
 	d := &document{name: name, root: root, compiler: jsonschema.NewCompiler(), events: map[string]*jsonschema.Schema{}}
-	d.base = dig(root, "servers").([]any)[0].(object)["url"].(string)
+	d.base = lookup(root, "servers").([]any)[0].(object)["url"].(string)
 	d.compiler.AssertFormat()
 	for _, f := range formats {
 		d.compiler.RegisterFormat(f)
@@ -91,7 +91,7 @@ func newDocument(name string, text []byte) (*document, error) {
 	if err := d.compiler.AddResource(d.address(), root); err != nil {
 		return nil, err
 	}
-	if d.failure, err = d.compile("components", "schemas", "Error"); err != nil {
+	if d.errorSchema, err = d.compile("components", "schemas", "Error"); err != nil {
 		return nil, err
 	}
 	return d, errors.Join(d.readOperations(), d.readEvents())
@@ -99,20 +99,20 @@ func newDocument(name string, text []byte) (*document, error) {
 
 func (d *document) address() string { return "contract:///" + d.name + ".json" }
 
-// shut forbids properties that the contract does not describe. A part of an
-// allOf stays open: what closes it is the whole.
-func shut(node any, open bool) any {
+// closeObjects forbids properties that the contract does not describe. The parts of
+// an allOf stay open; the allOf as a whole is closed.
+func closeObjects(node any, open bool) any {
 	switch node := node.(type) {
 	case []any:
 		out := make([]any, len(node))
 		for i, item := range node {
-			out[i] = shut(item, open)
+			out[i] = closeObjects(item, open)
 		}
 		return out
 	case object:
 		out := object{}
 		for key, value := range node {
-			out[key] = shut(value, key == "allOf")
+			out[key] = closeObjects(value, key == "allOf")
 		}
 		if ref, ok := node["$ref"].(string); ok && open {
 			out["$ref"] = strings.Replace(ref, "#/components/schemas/", "#/components/open/", 1)
@@ -125,7 +125,7 @@ func shut(node any, open bool) any {
 	return node
 }
 
-func dig(node any, path ...string) any {
+func lookup(node any, path ...string) any {
 	for _, key := range path {
 		m, _ := node.(object)
 		node = m[key]
@@ -147,9 +147,9 @@ func (d *document) compile(path ...string) (*jsonschema.Schema, error) {
 	return schema, nil
 }
 
-// follow gives where a part of the document really stands.
-func (d *document) follow(path ...string) []string {
-	ref, ok := dig(d.root, path...).(object)["$ref"].(string)
+// resolvePath returns the path of a part of the document after following its $ref.
+func (d *document) resolvePath(path ...string) []string {
+	ref, ok := lookup(d.root, path...).(object)["$ref"].(string)
 	if !ok {
 		return path
 	}
@@ -161,20 +161,20 @@ var methods = []string{"get", "put", "post", "delete", "patch"}
 func (d *document) readOperations() error {
 	for path, item := range d.root["paths"].(object) {
 		for _, method := range methods {
-			if dig(item, method) == nil {
+			if lookup(item, method) == nil {
 				continue
 			}
 			op := &operation{
-				id: dig(item, method, "operationId").(string), method: strings.ToUpper(method), path: path,
-				segments: strings.Split(path, "/"), answers: map[int]shape{}, body: exampleOf(dig(item, method)),
+				id: lookup(item, method, "operationId").(string), method: strings.ToUpper(method), path: path,
+				segments: strings.Split(path, "/"), answers: map[int]shape{}, body: exampleOf(lookup(item, method)),
 			}
-			requirements, _ := dig(item, method, "security").([]any)
+			requirements, _ := lookup(item, method, "security").([]any)
 			for _, requirement := range requirements {
-				for _, scope := range dig(requirement, "bearerAuth").([]any) {
+				for _, scope := range lookup(requirement, "bearerAuth").([]any) {
 					op.scopes = append(op.scopes, scope.(string))
 				}
 			}
-			for status := range dig(item, method, "responses").(object) {
+			for status := range lookup(item, method, "responses").(object) {
 				code, err := strconv.Atoi(status)
 				if err != nil {
 					return fmt.Errorf("%s: status %s", op.id, status)
@@ -191,18 +191,18 @@ func (d *document) readOperations() error {
 }
 
 func exampleOf(op any) string {
-	examples, _ := dig(op, "requestBody", "content", "application/json", "examples").(object)
+	examples, _ := lookup(op, "requestBody", "content", "application/json", "examples").(object)
 	for _, example := range examples {
-		text, _ := json.Marshal(dig(example, "value"))
+		text, _ := json.Marshal(lookup(example, "value"))
 		return string(text)
 	}
 	return ""
 }
 
 func (d *document) readShape(path ...string) (shape, error) {
-	at := d.follow(path...)
+	at := d.resolvePath(path...)
 	s := shape{media: map[string]*jsonschema.Schema{}, headers: map[string]header{}}
-	content, _ := dig(d.root, append(at, "content")...).(object)
+	content, _ := lookup(d.root, append(at, "content")...).(object)
 	for media := range content {
 		s.media[media] = nil
 		if media != "application/json" {
@@ -213,17 +213,17 @@ func (d *document) readShape(path ...string) (shape, error) {
 			return s, err
 		}
 	}
-	headers, _ := dig(d.root, append(at, "headers")...).(object)
+	headers, _ := lookup(d.root, append(at, "headers")...).(object)
 	for name := range headers {
-		where := d.follow(append(slices.Clone(at), "headers", name)...)
+		where := d.resolvePath(append(slices.Clone(at), "headers", name)...)
 		schema, err := d.compile(append(slices.Clone(where), "schema")...)
 		if err != nil {
 			return s, err
 		}
-		h := dig(d.root, where...)
-		required, _ := dig(h, "required").(bool)
+		h := lookup(d.root, where...)
+		required, _ := lookup(h, "required").(bool)
 		s.headers[http.CanonicalHeaderKey(name)] = header{
-			required: required, schema: schema, number: dig(h, "schema", "type") == "integer",
+			required: required, schema: schema, number: lookup(h, "schema", "type") == "integer",
 		}
 	}
 	return s, nil
@@ -241,9 +241,9 @@ func (d *document) readEvents() error {
 	return nil
 }
 
-// find gives the operation that a request asks for, nil when there is none. A
-// path without parameters hides those with, except that "provision" is also a
-// name that an employee may have; and "by-external-id" is no id of ours.
+// find returns the operation of a request, nil if there is none. A path without
+// parameters takes precedence over one with, except that "provision" may also be
+// the identifier of an employee; and "by-external-id" is not an id.
 func (d *document) find(method, path string) *operation {
 	path, _, _ = strings.Cut(strings.TrimPrefix(path, d.base), "?")
 	given := strings.Split(path, "/")

@@ -4,16 +4,16 @@ import "testing"
 
 // employeePatch changes employees field by field.
 func employeePatch(t *testing.T, s *suite) {
-	f := s.firm(t)
+	f := s.newCompany(t)
 	f.subscribe(t)
-	f.run(t, []row{
+	f.sendRows(t, []row{
 		{do: provisionPath, body: `{"externalId":"E1","email":"<@ann>","name":"Ann"}`, save: "ann", events: "employee.joined"},
 		{do: provisionPath, body: `{"externalId":"E2","email":"<@bob>","name":"Bob"}`, save: "bob", events: "employee.joined"},
 		{do: "POST /assignments", body: `{"employeeExternalId":"E1","courseId":<course>,"externalId":"A1"}`, events: "assignment.created"},
 	})
 	f.vars["joined"] = f.send(t, "GET", "/employees/E1", "").str("joinedAt")
 	const unchanged = `{"id":<ann>,"externalId":"E1","email":"<@ann>","name":"Ann","role":"employee","tags":[],"joinedAt":"<joined>"}`
-	f.run(t, []row{
+	f.sendRows(t, []row{
 		{name: "no body", do: "PATCH /employees/E1", has: unchanged},
 		{name: "an empty object", do: "PATCH /employees/E1", body: `{}`, has: unchanged},
 		{name: "blanks", do: "PATCH /employees/E1", body: " \n", has: unchanged},
@@ -48,18 +48,18 @@ func employeePatch(t *testing.T, s *suite) {
 	})
 }
 
-// offboard sends people away and brings them back.
+// offboard offboards employees and brings them back.
 func offboard(t *testing.T, s *suite) {
-	f := s.firm(t)
+	f := s.newCompany(t)
 	f.subscribe(t)
-	f.run(t, []row{
+	f.sendRows(t, []row{
 		{do: provisionPath, body: `{"externalId":"E1","email":"<@ann>","name":"Ann"}`, save: "ann", events: "employee.joined"},
 		{do: "PATCH /employees/E1", body: `{"tags":["a"]}`},
 		{do: "POST /assignments", body: `{"employeeExternalId":"E1","courseId":<course>,"externalId":"A1"}`, save: "a1", events: "assignment.created"},
 		{do: "POST /assignments", body: `{"employeeExternalId":"E1","courseId":<exam>,"externalId":"A2"}`, save: "a2", events: "assignment.created"},
 	})
 	first := f.send(t, "GET", "/employees/E1", "").str("joinedAt")
-	f.run(t, []row{
+	f.sendRows(t, []row{
 		{name: "offboarded, with another name", do: "PATCH /employees/E1", body: `{"active":false,"name":"Ann Lee"}`,
 			has: `{"externalId":"E1","status":"offboarded"}`, events: "employee.removed"},
 		{name: "again", do: "PATCH /employees/E1", body: `{"active":false}`, has: `{"externalId":"E1","status":"offboarded"}`},
@@ -87,7 +87,7 @@ func offboard(t *testing.T, s *suite) {
 	if again := f.send(t, "GET", "/employees/E1", "").str("joinedAt"); again <= first {
 		t.Errorf("joined at %s, and back at %s", first, again)
 	}
-	f.run(t, []row{
+	f.sendRows(t, []row{
 		{do: "PATCH /employees/E1", body: `{"active":false}`, events: "employee.removed"},
 		{name: "the address is taken meanwhile", do: provisionPath, body: `{"externalId":"E5","email":"<@eve>","name":"Eve"}`, events: "employee.joined"},
 		{do: "PATCH /employees/E5", body: `{"email":"<@ann>"}`, has: `{"email":"<@ann>"}`},
@@ -97,11 +97,11 @@ func offboard(t *testing.T, s *suite) {
 	})
 }
 
-// erase deletes people who are here and people who have left.
+// erase deletes employees and former employees.
 func erase(t *testing.T, s *suite) {
-	f := s.firm(t)
+	f := s.newCompany(t)
 	f.subscribe(t)
-	f.run(t, []row{
+	f.sendRows(t, []row{
 		{do: provisionPath, body: `{"externalId":"E1","email":"<@ann>","name":"Ann"}`, save: "ann", events: "employee.joined"},
 		{do: "POST /assignments", body: `{"employeeExternalId":"E1","courseId":<course>,"externalId":"A1"}`, save: "a1", events: "assignment.created"},
 		{name: "deleted", do: "DELETE /employees/E1", has: `{"externalId":"E1","status":"deleted"}`, events: "employee.removed"},

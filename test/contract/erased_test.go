@@ -18,9 +18,9 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// contents gives everything that the database holds: the bytes of the file and
-// its log, free pages included, or every row of every table.
-func (s *suite) contents(t *testing.T) string {
+// databaseContents returns everything that the database holds: on SQLite the bytes of
+// the file and its log, free pages included, on PostgreSQL every row of every table.
+func (s *suite) databaseContents(t *testing.T) string {
 	t.Helper()
 	var out strings.Builder
 	if file, ok := strings.CutPrefix(s.Database, "sqlite://"); ok {
@@ -60,23 +60,23 @@ func (s *suite) contents(t *testing.T) string {
 	return out.String()
 }
 
-// holds tells whether the contents have a word, as text or as the bytes of one.
-func holds(contents, word string) bool {
+// containsText reports whether the contents have a word, as text or as hexadecimal bytes.
+func containsText(contents, word string) bool {
 	return strings.Contains(strings.ToLower(contents), word) || strings.Contains(contents, hex.EncodeToString([]byte(word)))
 }
 
-// erased looks for a person in the database itself, while a receiver that
-// repeats all that it hears still holds an event about them.
+// erased looks for an erased person in the database itself, also when a receiver has
+// returned the body of an event about them.
 func erased(t *testing.T, s *suite) {
 	o := apptest.Options{}
 	if strings.HasPrefix(s.Database, "postgres") {
 		o.Database = s.Database
 	}
-	f := newSuite(t, apptest.Start(t, o), s.seen).firm(t)
-	told, release := make(chan string, 64), make(chan struct{})
+	f := newSuite(t, apptest.Start(t, o), s.coverage).newCompany(t)
+	received, release := make(chan string, 64), make(chan struct{})
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		kind := r.Header.Get("X-Service-Event")
-		told <- kind
+		received <- kind
 		if kind == "assignment.completed" {
 			<-release
 		}
@@ -91,42 +91,42 @@ func erased(t *testing.T, s *suite) {
 	if _, err := f.suite.AddWebhook(t.Context(), app.WebhookInput{Company: f.id, URL: receiver.URL, Description: "echo", Events: kinds}); err != nil {
 		t.Fatal(err)
 	}
-	f.run(t, []row{
+	f.sendRows(t, []row{
 		{do: provisionPath, body: `{"externalId":"zq-77","email":"<@wilhelmina.xu>","name":"Wilhelmina Xu"}`},
 		{do: "PATCH /employees/zq-77", body: `{"tags":["quokka"],"email":"<@wilhelmina.lee>"}`},
 		{do: assignPath, body: `{"employeeExternalId":"zq-77","courseId":<exam>,"externalId":"W1"}`, save: "w"},
 	})
-	f.learn(t, f.vars["w"], "attempt_finished", `"score":81.25`)
-	deadline := time.After(patience)
+	f.reportActivity(t, f.vars["w"], "attempt_finished", `"score":81.25`)
+	deadline := time.After(eventTimeout)
 	for kind := ""; kind != "assignment.completed"; {
 		select {
-		case kind = <-told:
+		case kind = <-received:
 		case <-deadline:
 			t.Fatal("no event arrived")
 		}
 	}
 	words := []string{"wilhelmina", "quokka", "zq-77"}
 	for _, word := range words {
-		if !holds(f.suite.contents(t), word) {
+		if !containsText(f.suite.databaseContents(t), word) {
 			t.Fatalf("%q is not even there before", word)
 		}
 	}
-	f.run(t, []row{{do: "DELETE /employees/zq-77", has: `{"status":"deleted"}`}})
+	f.sendRows(t, []row{{do: "DELETE /employees/zq-77", has: `{"status":"deleted"}`}})
 	for _, word := range words[:2] {
-		if holds(f.suite.contents(t), word) {
+		if containsText(f.suite.databaseContents(t), word) {
 			t.Errorf("%q is still in the database", word)
 		}
 	}
 	close(release)
 	for kind := ""; kind != "employee.removed"; {
 		select {
-		case kind = <-told:
+		case kind = <-received:
 		case <-deadline:
-			t.Fatal("the removal was not told")
+			t.Fatal("no event of the removal arrived")
 		}
 	}
 	for _, word := range words[:2] {
-		if holds(f.suite.contents(t), word) {
+		if containsText(f.suite.databaseContents(t), word) {
 			t.Errorf("%q is in the database once its last event is over", word)
 		}
 	}

@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// instants writes date-times in every form, in bodies and in query strings.
+// instants sends date-times in every format, in bodies and in query strings.
 func instants(t *testing.T, s *suite) {
-	f := s.firm(t)
-	f.hire(t, "E1")
+	f := s.newCompany(t)
+	f.provision(t, "E1")
 	for i, c := range []struct{ in, out string }{
 		{"2099-01-01T00:00:00Z", "2099-01-01T00:00:00+00:00"},
 		{"2099-01-01T00:00:00+00:00", "2099-01-01T00:00:00+00:00"},
@@ -43,23 +43,23 @@ func instants(t *testing.T, s *suite) {
 		`"2099-01-01T00:00:00.Z"`, `""`, `" "`, `" 2099-01-01T00:00:00Z"`, `"2099-01-01T00:00:00Z\n"`, `"now"`, `"1700000000"`, `"+12099-01-01T00:00:00Z"`,
 		`"2099-W01-1T00:00:00Z"`, `"Thu, 01 Jan 2099 00:00:00 GMT"`, `"2099-01-01T00:00:00ZZ"`, `"\u0000"`, `1700000000`, `1700000000000`, `true`, `{}`, `[]`,
 	} {
-		f.step(t, f.caller, row{do: assignPath, body: `{"employeeExternalId":"E1","courseId":<course>,"externalId":"bad","deadline":` + in + `}`,
+		f.sendRow(t, f.caller, row{do: assignPath, body: `{"employeeExternalId":"E1","courseId":<course>,"externalId":"bad","deadline":` + in + `}`,
 			status: 400, code: "invalid_request", fields: "deadline"})
 	}
 	a := f.send(t, "POST", "/assignments", fmt.Sprintf(`{"employeeExternalId":"E1","courseId":%d,"externalId":"bad","deadline":"2099-01-01"}`, f.course))
 	wantFailure(t, "the right form is shown", a, 400, "invalid_request", "2026-11-14T09:30:00")
 	a = f.send(t, "POST", "/assignments", fmt.Sprintf(`{"employeeExternalId":"E1","courseId":%d,"externalId":"bad","deadline":"2099-02-29T00:00:00Z"}`, f.course))
 	wantFailure(t, "a day that is not in the calendar", a, 400, "invalid_request", "no such day")
-	f.step(t, f.caller, row{do: "GET /assignments/by-external-id/bad", status: 404, code: "assignment_not_found"})
+	f.sendRow(t, f.caller, row{do: "GET /assignments/by-external-id/bad", status: 404, code: "assignment_not_found"})
 	for _, since := range []string{
 		"2020-01-01T00:00:00Z", "2020-01-01T00:00:00%2B03:00", "2020-01-01T00:00:00+03:00", "2020-01-01T00:00:00%2003:00", "2020-01-01T00:00:00-03:00",
 		"2020-01-01T00%3A00%3A00.5Z", "2020-01-01T00:00:00.123456789+05:30",
 	} {
-		f.step(t, f.caller, row{do: "GET /assignments?limit=1&updatedSince=" + since, has: `{"pagination":{"total":15}}`})
+		f.sendRow(t, f.caller, row{do: "GET /assignments?limit=1&updatedSince=" + since, has: `{"pagination":{"total":15}}`})
 	}
 	for _, since := range []string{
 		"2020-01-01", "2020-01-01T00:00:00", "2020-01-01T00:00Z", "2020-01-01+00:00:00Z", "", "yesterday", "1577836800", "2020-01-01T00:00:00++03:00", "2020-13-01T00:00:00Z",
 	} {
-		f.step(t, f.caller, row{do: "GET /assignments?updatedSince=" + since, status: 400, code: "invalid_request", fields: "updatedSince"})
+		f.sendRow(t, f.caller, row{do: "GET /assignments?updatedSince=" + since, status: 400, code: "invalid_request", fields: "updatedSince"})
 	}
 }

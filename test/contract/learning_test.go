@@ -8,19 +8,19 @@ import (
 	"github.com/coursebridge/coursebridge/internal/app"
 )
 
-// act is an activity and the state that it must leave.
-type act struct {
+// activityStep is an activity and the state that the assignment must have after it.
+type activityStep struct {
 	kind, more string // the type and the JSON that follows it
 	at         int    // minutes past nine
 	state      string // of the assignment
 	results    string // of its results
 }
 
-// clock is a time of the day on which everything happens.
-func clock(minutes int) string { return fmt.Sprintf("2026-03-02T09:%02d:00+00:00", minutes) }
+// minuteOf returns a date-time so many minutes after nine on one day.
+func minuteOf(minutes int) string { return fmt.Sprintf("2026-03-02T09:%02d:00+00:00", minutes) }
 
-// play reports activities one by one.
-func (f *firm) play(t *testing.T, name string, course int64, acts []act) {
+// reportActivities reports activities one by one and checks the state after each.
+func (f *company) reportActivities(t *testing.T, name string, course int64, acts []activityStep) {
 	t.Helper()
 	f.vars["a"] = f.assign(t, "E1", course, name)
 	fresh := f.send(t, "GET", "/assignments/"+f.vars["a"], "")
@@ -30,21 +30,21 @@ func (f *firm) play(t *testing.T, name string, course int64, acts []act) {
 	for i, c := range acts {
 		what := fmt.Sprintf("%s, step %d", name, i+1)
 		if c.kind != "" {
-			more := fmt.Sprintf(`"occurredAt":%q`, clock(c.at))
+			more := fmt.Sprintf(`"occurredAt":%q`, minuteOf(c.at))
 			if c.more != "" {
 				more += "," + c.more
 			}
-			done := f.learn(t, f.vars["a"], c.kind, more)
+			done := f.reportActivity(t, f.vars["a"], c.kind, more)
 			wantData(t, what, fmt.Sprintf(`{"results":[{"index":0,"ok":true,"status":%q}]}`, f.send(t, "GET", "/assignments/"+f.vars["a"], "").str("status")), done.body["data"])
 		}
 		for m := range 60 {
-			c.state = strings.ReplaceAll(c.state, fmt.Sprintf("@%02d", m), clock(m))
-			c.results = strings.ReplaceAll(c.results, fmt.Sprintf("@%02d", m), clock(m))
+			c.state = strings.ReplaceAll(c.state, fmt.Sprintf("@%02d", m), minuteOf(m))
+			c.results = strings.ReplaceAll(c.results, fmt.Sprintf("@%02d", m), minuteOf(m))
 		}
-		byID := f.step(t, f.caller, row{name: what, do: "GET /assignments/<a>", has: c.state})
-		f.vars["name"] = encoded(name)
-		f.step(t, f.caller, row{name: what, do: "GET /assignments/by-external-id/<name>", has: c.state})
-		for _, of := range []string{"/assignments/" + f.vars["a"], "/assignments/by-external-id/" + encoded(name)} {
+		byID := f.sendRow(t, f.caller, row{name: what, do: "GET /assignments/<a>", has: c.state})
+		f.vars["name"] = percentEncode(name)
+		f.sendRow(t, f.caller, row{name: what, do: "GET /assignments/by-external-id/<name>", has: c.state})
+		for _, of := range []string{"/assignments/" + f.vars["a"], "/assignments/by-external-id/" + percentEncode(name)} {
 			progress, results := f.send(t, "GET", of+"/progress", ""), f.send(t, "GET", of+"/results", "")
 			for _, key := range []string{"id", "completionPercent", "lastActivityAt", "status", "statusCategory"} {
 				if progress.str(key) != byID.str(key) {
@@ -64,12 +64,12 @@ func (f *firm) play(t *testing.T, name string, course int64, acts []act) {
 	}
 }
 
-// learning walks assignments through every status.
+// learning takes assignments through every status.
 func learning(t *testing.T, s *suite) {
-	f := s.firm(t)
-	f.hire(t, "E1")
+	f := s.newCompany(t)
+	f.provision(t, "E1")
 	const none = `{"score":null,"completedAt":null,"resultSummary":{"completionState":"in_progress","isPassed":false,"finalScore":null}}`
-	f.play(t, "a course", f.course, []act{
+	f.reportActivities(t, "a course", f.course, []activityStep{
 		{state: `{"status":"assigned","statusCategory":"not_started","completionPercent":0,"score":null,"numberOfAttempts":0,"startedAt":null,"completedAt":null}`,
 			results: `{"score":null,"completedAt":null,"resultSummary":{"completionState":"not_started","isPassed":false,"finalScore":null}}`},
 		{kind: "started", at: 10, state: `{"status":"started","statusCategory":"in_progress","completionPercent":0,"numberOfAttempts":1,"startedAt":"@10","completedAt":null,"lastActivityAt":"@10"}`, results: none},
@@ -82,25 +82,25 @@ func learning(t *testing.T, s *suite) {
 		{kind: "progress", more: `"completionPercent":5`, at: 50, state: `{"status":"completed","completionPercent":100,"lastActivityAt":"@40"}`, results: `{"completedAt":"@40"}`},
 		{kind: "attempt_finished", more: `"score":1`, at: 51, state: `{"status":"completed","score":100,"numberOfAttempts":1,"completedAt":"@40"}`, results: `{"score":100}`},
 	})
-	f.play(t, "a course at once", f.course, []act{
+	f.reportActivities(t, "a course at once", f.course, []activityStep{
 		{kind: "progress", more: `"completionPercent":100`, at: 5, state: `{"status":"completed","score":100,"numberOfAttempts":1,"startedAt":"@05","completedAt":"@05"}`,
 			results: `{"resultSummary":{"completionState":"success","isPassed":true}}`},
 	})
-	f.play(t, "a course with a score", f.course, []act{
+	f.reportActivities(t, "a course with a score", f.course, []activityStep{
 		{kind: "attempt_finished", more: `"score":88.5,"completionPercent":100`, at: 5, state: `{"status":"completed","score":88.5,"numberOfAttempts":1,"completionPercent":100}`,
 			results: `{"score":88.5,"completedAt":"@05","resultSummary":{"completionState":"success","isPassed":true,"finalScore":88.5}}`},
 	})
 }
 
-// exams are passed and failed.
+// exams passes and fails assessments.
 func exams(t *testing.T, s *suite) {
-	f := s.firm(t)
-	f.hire(t, "E1")
-	f.play(t, "passed at once", f.exam, []act{
+	f := s.newCompany(t)
+	f.provision(t, "E1")
+	f.reportActivities(t, "passed at once", f.exam, []activityStep{
 		{kind: "attempt_finished", more: `"score":92`, at: 1, state: `{"status":"completed","statusCategory":"completed","score":92,"numberOfAttempts":1,"startedAt":"@01","completedAt":"@01","lastActivityAt":"@01"}`,
 			results: `{"score":92,"completedAt":"@01","resultSummary":{"completionState":"success","isPassed":true,"finalScore":92,"summary":"Passed with 92 on attempt 1 of 2."}}`},
 	})
-	f.play(t, "passed at second try", f.exam, []act{
+	f.reportActivities(t, "passed at second try", f.exam, []activityStep{
 		{kind: "started", at: 1, state: `{"status":"started","numberOfAttempts":1}`, results: `{"resultSummary":{"completionState":"in_progress"}}`},
 		{kind: "progress", more: `"completionPercent":100`, at: 2, state: `{"status":"started","completionPercent":100,"score":null}`, results: `{"completedAt":null}`},
 		{kind: "attempt_finished", more: `"score":69.99`, at: 3, state: `{"status":"needs_retry","statusCategory":"in_progress","score":69.99,"numberOfAttempts":1,"completedAt":null,"lastActivityAt":"@03"}`,
@@ -113,19 +113,19 @@ func exams(t *testing.T, s *suite) {
 			results: `{"score":70,"completedAt":"@06","resultSummary":{"completionState":"success","isPassed":true,"summary":"Passed with 70 on attempt 2 of 2."}}`},
 		{kind: "attempt_finished", more: `"score":10`, at: 7, state: `{"status":"completed","score":70,"numberOfAttempts":2,"lastActivityAt":"@06"}`, results: `{"score":70}`},
 	})
-	f.play(t, "failed", f.exam, []act{
+	f.reportActivities(t, "failed", f.exam, []activityStep{
 		{kind: "attempt_finished", more: `"score":10`, at: 1, state: `{"status":"needs_retry","numberOfAttempts":1}`, results: `{"resultSummary":{"completionState":"failure"}}`},
 		{kind: "attempt_finished", more: `"score":0`, at: 2, state: `{"status":"failed","statusCategory":"in_progress","isOverdue":false,"score":0,"numberOfAttempts":2,"completedAt":"@02"}`,
 			results: `{"score":0,"completedAt":"@02","status":"failed","resultSummary":{"completionState":"failure","isPassed":false,"finalScore":0}}`},
 		{kind: "started", at: 3, state: `{"status":"failed","numberOfAttempts":2,"lastActivityAt":"@02"}`, results: `{"score":0}`},
 		{kind: "attempt_finished", more: `"score":100`, at: 4, state: `{"status":"failed","score":0,"numberOfAttempts":2}`, results: `{"score":0}`},
 	})
-	endless := f.add(t, app.CourseInput{Name: "Endless", Assessment: true, PassMark: 100, Attempts: 0})
-	var acts []act
+	endless := f.addCourse(t, app.CourseInput{Name: "Endless", Assessment: true, PassMark: 100, Attempts: 0})
+	var acts []activityStep
 	for i := range 6 {
-		acts = append(acts, act{kind: "attempt_finished", more: `"score":99.99`, at: i + 1,
+		acts = append(acts, activityStep{kind: "attempt_finished", more: `"score":99.99`, at: i + 1,
 			state: fmt.Sprintf(`{"status":"needs_retry","score":99.99,"numberOfAttempts":%d}`, i+1), results: `{"resultSummary":{"isPassed":false}}`})
 	}
-	f.play(t, "without end", endless, append(acts, act{kind: "attempt_finished", more: `"score":100`, at: 10,
+	f.reportActivities(t, "without end", endless, append(acts, activityStep{kind: "attempt_finished", more: `"score":100`, at: 10,
 		state: `{"status":"completed","score":100,"numberOfAttempts":7}`, results: `{"resultSummary":{"isPassed":true}}`}))
 }

@@ -9,8 +9,8 @@ import (
 // manyAssignments brings an employee to the limit of 10,000 assignments. The
 // answer that shows all of them is whole, and one more is refused.
 func manyAssignments(t *testing.T, s *suite) {
-	f := s.firm(t)
-	f.hire(t, "BUSY")
+	f := s.newCompany(t)
+	f.provision(t, "BUSY")
 	const most, atOnce = 10_000, 500
 	for made := 0; made < most; made += atOnce {
 		items := make([]string, atOnce)
@@ -18,7 +18,7 @@ func manyAssignments(t *testing.T, s *suite) {
 			items[i] = fmt.Sprintf(`{"employeeExternalId":"BUSY","courseId":%d,"externalId":"MANY-%d"}`, f.course, made+i)
 		}
 		a := f.send(t, "POST", "/assignments/bulk", `{"items":[`+strings.Join(items, ",")+`]}`)
-		if results := a.list("results"); len(results) != atOnce || dig(results[atOnce-1], "ok") != true {
+		if results := a.list("results"); len(results) != atOnce || lookup(results[atOnce-1], "ok") != true {
 			t.Fatalf("bulk from %d: %d %.300s", made, a.status, a.text)
 		}
 	}

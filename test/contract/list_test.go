@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// ids reads the ids of a list's items.
+// ids returns the ids of a list's items.
 func (a *answer) ids() (out []string) {
 	for i := range a.list("items") {
 		out = append(out, a.str(fmt.Sprintf("items.%d.id", i)))
@@ -16,8 +16,8 @@ func (a *answer) ids() (out []string) {
 	return out
 }
 
-// next gives the path of the next page, empty on the last one.
-func (c caller) next(t *testing.T, a *answer) string {
+// nextPath returns the path of the next page, empty on the last one.
+func (c caller) nextPath(t *testing.T, a *answer) string {
 	t.Helper()
 	link := a.header.Get("Link")
 	if link == "" {
@@ -40,8 +40,8 @@ func (c caller) next(t *testing.T, a *answer) string {
 	return strings.TrimPrefix(at.String(), c.origin+c.contract.base)
 }
 
-// walk follows the links from a path to the end.
-func (c caller) walk(t *testing.T, path string, each func(page int, a *answer)) (all []string) {
+// walkPages follows the links from a path to the last page.
+func (c caller) walkPages(t *testing.T, path string, each func(page int, a *answer)) (all []string) {
 	t.Helper()
 	for page := 1; path != ""; page++ {
 		a := c.send(t, "GET", path, "")
@@ -52,20 +52,20 @@ func (c caller) walk(t *testing.T, path string, each func(page int, a *answer)) 
 		if each != nil {
 			each(page, a)
 		}
-		path = c.next(t, a)
+		path = c.nextPath(t, a)
 	}
 	return all
 }
 
-// pages turns the pages of a list by number and by link.
+// pages reads the pages of a list by number and by link.
 func pages(t *testing.T, s *suite) {
-	f := s.firm(t)
+	f := s.newCompany(t)
 	empty := `{"items":[],"pagination":{"page":1,"limit":50,"total":0,"pages":0}}`
-	f.run(t, []row{{do: "GET /employees", has: empty}, {do: "GET /assignments", has: empty},
+	f.sendRows(t, []row{{do: "GET /employees", has: empty}, {do: "GET /assignments", has: empty},
 		{do: "GET /employees?page=3&limit=7", has: `{"items":[],"pagination":{"page":3,"limit":7,"total":0,"pages":0}}`}})
 	var people, work []string
 	for i := range 7 {
-		people = append(people, f.hire(t, fmt.Sprintf("E%d", 9-i)))
+		people = append(people, f.provision(t, fmt.Sprintf("E%d", 9-i)))
 		work = append(work, f.assign(t, fmt.Sprintf("E%d", 9-i), f.course, fmt.Sprintf("A%d", 9-i)))
 	}
 	for path, want := range map[string][]string{"/employees": people, "/assignments": work} {
@@ -87,7 +87,7 @@ func pages(t *testing.T, s *suite) {
 			}
 		}
 		for _, limit := range []int{1, 2, 3, 6, 7} {
-			got := f.walk(t, fmt.Sprintf("%s?limit=%d", path, limit), func(page int, a *answer) {
+			got := f.walkPages(t, fmt.Sprintf("%s?limit=%d", path, limit), func(page int, a *answer) {
 				wantData(t, "walk", fmt.Sprintf(`{"pagination":{"page":%d,"limit":%d,"total":7,"pages":%d}}`, page, limit, (7+limit-1)/limit), a.body["data"])
 			})
 			if !slices.Equal(got, want) {
@@ -97,9 +97,9 @@ func pages(t *testing.T, s *suite) {
 		for _, query := range []string{"page=0", "page=-1", "page=x", "page=1.5", "page=1.0", "page=", "page=%201", "page=1e3", "page=0x1", "page=99999999999999999999",
 			"limit=0", "limit=-1", "limit=501", "limit=x", "limit=1.5", "limit=", "limit=1e2", "limit=null", "limit=99999999999999999999", "limit=%2B5"} {
 			name, _, _ := strings.Cut(query, "=")
-			f.step(t, f.caller, row{do: "GET " + path + "?" + query, status: 400, code: "invalid_request", fields: name})
+			f.sendRow(t, f.caller, row{do: "GET " + path + "?" + query, status: 400, code: "invalid_request", fields: name})
 		}
-		f.run(t, []row{
+		f.sendRows(t, []row{
 			{do: "GET " + path + "?page=0&limit=501", status: 400, code: "invalid_request", fields: "page limit"},
 			{do: "GET " + path + "?after=", status: 400, code: "invalid_request", fields: "after"},
 			{do: "GET " + path + "?after=nonsense", status: 400, code: "invalid_request", fields: "after"},
@@ -108,23 +108,23 @@ func pages(t *testing.T, s *suite) {
 			{do: "GET " + path + "?limit=%zz", status: 400, code: "invalid_request"},
 		})
 	}
-	cursor := f.next(t, f.send(t, "GET", "/employees?limit=1", ""))
+	cursor := f.nextPath(t, f.send(t, "GET", "/employees?limit=1", ""))
 	_, query, _ := strings.Cut(cursor, "?")
-	f.step(t, f.caller, row{name: "a cursor of another list", do: "GET /assignments?" + query, status: 400, code: "invalid_request", fields: "after"})
+	f.sendRow(t, f.caller, row{name: "a cursor of another list", do: "GET /assignments?" + query, status: 400, code: "invalid_request", fields: "after"})
 }
 
-// filters narrow the two lists.
+// filters applies every filter of the two lists.
 func filters(t *testing.T, s *suite) {
-	f := s.firm(t)
+	f := s.newCompany(t)
 	for _, id := range []string{"F1", "F2", "F3"} {
-		f.vars[id] = f.hire(t, id)
+		f.vars[id] = f.provision(t, id)
 		f.vars[id+"a"] = f.assign(t, id, f.course, id+"-course")
 		f.vars[id+"x"] = f.assign(t, id, f.exam, id+"-exam")
 	}
-	f.learn(t, f.vars["F1a"], "progress", `"completionPercent":100`)
-	f.learn(t, f.vars["F2a"], "started", "")
-	f.learn(t, f.vars["F1x"], "attempt_finished", `"score":10`)
-	f.run(t, []row{
+	f.reportActivity(t, f.vars["F1a"], "progress", `"completionPercent":100`)
+	f.reportActivity(t, f.vars["F2a"], "started", "")
+	f.reportActivity(t, f.vars["F1x"], "attempt_finished", `"score":10`)
+	f.sendRows(t, []row{
 		{do: "PATCH /employees/F1", body: `{"tags":["night shift","é"]}`},
 		{do: "PATCH /employees/F2", body: `{"tags":["night"]}`},
 		{do: "GET /employees?externalId=F2", has: `{"items":[{"id":<F2>}],"pagination":{"total":1,"pages":1}}`},
@@ -166,7 +166,7 @@ func filters(t *testing.T, s *suite) {
 		{do: "GET /assignments?status=x&courseId=y&updatedSince=z&limit=0", status: 400, code: "invalid_request", fields: "status courseId updatedSince limit"},
 		{do: "GET /assignments?status=assigned&status=started", status: 400, code: "invalid_request", fields: "status"},
 	})
-	got := f.walk(t, "/assignments?status=assigned&limit=1", nil)
+	got := f.walkPages(t, "/assignments?status=assigned&limit=1", nil)
 	if want := []string{f.vars["F2x"], f.vars["F3a"], f.vars["F3x"]}; !slices.Equal(got, want) {
 		t.Errorf("a walk with a filter: %v, want %v", got, want)
 	}

@@ -1,7 +1,7 @@
-// Package contract_test asks the whole program over HTTP, on both engines by the
-// same rows, and holds every answer against the published OpenAPI documents. It
-// knows the contracts and the operator's commands, nothing of the parts inside:
-// what can't be seen from outside is tested beside its code.
+// Package contract_test tests the whole program over HTTP, with the same rows on both
+// engines, and validates every answer against the published OpenAPI documents. It
+// also compares the documents with the routing tables and the types of api/v1. What
+// cannot be seen from outside is tested next to its code.
 package contract_test
 
 import (
@@ -33,18 +33,18 @@ var contracts = func() func() (public, platform *document, err error) {
 	}
 }()
 
-// chapters are the parts of the suite. They share one program per engine, and
-// each makes companies of its own.
+// chapters are the parts of the suite. They share one program per engine, and each
+// creates its own companies.
 var chapters = []struct {
 	name string
 	run  func(t *testing.T, s *suite)
 }{
-	{"provision", provision},
+	{"provision", provisionTable},
 	{"provision from the cabinet", provisionCabinet},
 	{"provision former employees", provisionFormer},
 	{"provision elsewhere", provisionElsewhere},
 	{"values", values},
-	{"kept values", kept},
+	{"kept values", storedValues},
 	{"tags", tags},
 	{"patch", employeePatch},
 	{"offboard", offboard},
@@ -54,8 +54,8 @@ var chapters = []struct {
 	{"forbidden", forbidden},
 	{"invalid", invalid},
 	{"too large", tooLarge},
-	{"rate", rate},
-	{"order of checks", checks},
+	{"rate", rateLimit},
+	{"order of checks", orderOfChecks},
 	{"paths", paths},
 	{"bad paths", badPaths},
 	{"wrong methods", wrongMethods},
@@ -74,7 +74,7 @@ var chapters = []struct {
 	{"assignments", assignments},
 	{"assignment input", assignmentInput},
 	{"deadlines", deadlines},
-	{"walls", walls},
+	{"walls", companyIsolation},
 	{"courses", courses},
 	{"bulk", bulk},
 	{"bulk limit", bulkLimit},
@@ -87,7 +87,7 @@ var chapters = []struct {
 	{"platform courses", platformCourses},
 	{"platform companies", platformCompanies},
 	{"tokens", tokens},
-	{"doors", doors},
+	{"doors", tokenKinds},
 	{"revocation", revocation},
 	{"events", events},
 	{"overdue", overdue},
@@ -100,7 +100,7 @@ var chapters = []struct {
 func TestContract(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, apptest.Options{}, func(t *testing.T, p *apptest.Program) {
-		s := newSuite(t, p, newRecord())
+		s := newSuite(t, p, newCoverage())
 		t.Run("chapter", func(t *testing.T) {
 			for _, c := range chapters {
 				t.Run(c.name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestContract(t *testing.T) {
 		})
 		t.Run("everything was exercised", func(t *testing.T) {
 			for _, d := range []*document{s.public, s.platform} {
-				for _, gap := range s.seen.missing(d) {
+				for _, gap := range s.coverage.gaps(d) {
 					t.Error(gap)
 				}
 			}

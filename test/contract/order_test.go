@@ -8,21 +8,21 @@ import (
 	"github.com/coursebridge/coursebridge/internal/apptest"
 )
 
-// slow starts a program of which a token may ask twice, and then not for an hour.
-func slow(t *testing.T, s *suite) *suite {
+// newRateLimitedSuite starts a program that allows each token two requests an hour.
+func newRateLimitedSuite(t *testing.T, s *suite) *suite {
 	t.Helper()
 	o := apptest.Options{Serve: func(c *app.ServeConfig) { c.RateLimit, c.RateBurst = 1.0/3600, 2 }}
 	if strings.HasPrefix(s.Database, "postgres") {
 		o.Database = s.Database
 	}
-	return newSuite(t, apptest.Start(t, o), s.seen)
+	return newSuite(t, apptest.Start(t, o), s.coverage)
 }
 
-// rate uses up a token.
-func rate(t *testing.T, s *suite) {
-	f := slow(t, s).firm(t)
+// rateLimit uses up the requests of a token.
+func rateLimit(t *testing.T, s *suite) {
+	f := newRateLimitedSuite(t, s).newCompany(t)
 	for _, a := range []*answer{
-		f.as("").send(t, "GET", "/token", ""), f.as("cb_").send(t, "GET", "/token", ""), f.send(t, "GET", "/nothing", ""), f.send(t, "PUT", "/token", ""),
+		f.withToken("").send(t, "GET", "/token", ""), f.withToken("cb_").send(t, "GET", "/token", ""), f.send(t, "GET", "/nothing", ""), f.send(t, "PUT", "/token", ""),
 	} {
 		if a.header.Get("RateLimit-Limit") != "2" || a.header.Get("RateLimit-Remaining") != "2" || a.header.Get("RateLimit-Reset") != "0" {
 			t.Errorf("where no token is counted: %d %v", a.status, a.header)
@@ -35,27 +35,27 @@ func rate(t *testing.T, s *suite) {
 		}
 	}
 	for _, op := range f.suite.public.operations {
-		a := f.ask(t, op)
+		a := f.sendExample(t, op)
 		wantFailure(t, op.id, a, 429, "rate_limited", "")
 		if a.header.Get("Retry-After") == "" || a.header.Get("RateLimit-Limit") != "2" || a.header.Get("RateLimit-Remaining") != "0" || a.header.Get("RateLimit-Reset") == "" {
 			t.Errorf("%s: %v", op.id, a.header)
 		}
 	}
-	other := f.as(f.mint(t, "b2b_read"))
+	other := f.withToken(f.createToken(t, "b2b_read"))
 	if a := other.send(t, "GET", "/courses", ""); a.status != 200 {
 		t.Errorf("another token of the company: %d %s", a.status, a.text)
 	}
 	if a := other.send(t, "GET", "/assignments/999999999999", ""); a.status != 404 || a.header.Get("RateLimit-Remaining") != "0" {
-		t.Errorf("an error tells the limit too: %d %v", a.status, a.header)
+		t.Errorf("an error has no rate limit headers: %d %v", a.status, a.header)
 	}
 }
 
-// checks holds the order in which a request is judged: 401, scope 403, 429, 400,
-// 404 or company 403, 409.
-func checks(t *testing.T, s *suite) {
-	f := slow(t, s).firm(t)
-	reading := f.as(f.mint(t, "b2b_read"))
-	wantFailure(t, "unknown before all", f.as("cb_").send(t, "POST", "/employees/provision", "{"), 401, "unauthorized", "")
+// orderOfChecks checks the order in which a request is refused: 401, scope 403, 429,
+// 400, 404 or company 403, 409.
+func orderOfChecks(t *testing.T, s *suite) {
+	f := newRateLimitedSuite(t, s).newCompany(t)
+	reading := f.withToken(f.createToken(t, "b2b_read"))
+	wantFailure(t, "unknown before all", f.withToken("cb_").send(t, "POST", "/employees/provision", "{"), 401, "unauthorized", "")
 	for range 3 {
 		wantFailure(t, "scope before rate and body", reading.send(t, "POST", "/employees/provision", "{"), 403, "insufficient_scope", "b2b_provision")
 	}
@@ -65,11 +65,11 @@ func checks(t *testing.T, s *suite) {
 	wantFailure(t, "rate before body", f.send(t, "POST", "/employees/provision", "{"), 429, "rate_limited", "")
 	wantFailure(t, "rate before existence", f.send(t, "GET", "/employees/nobody", ""), 429, "rate_limited", "")
 
-	f, other := s.firm(t), s.firm(t)
-	f.hire(t, "E1")
+	f, other := s.newCompany(t), s.newCompany(t)
+	f.provision(t, "E1")
 	f.assign(t, "E1", f.course, "A1")
 	f.vars["theirs"] = other.vars["course"]
-	f.run(t, []row{
+	f.sendRows(t, []row{
 		{name: "body before path", do: "PATCH /employees/nobody", body: `{"tags":7}`, status: 400, code: "invalid_request", fields: "tags"},
 		{name: "body before employee", do: "POST /assignments", body: `{"employeeExternalId":"nobody","courseId":0.5,"externalId":"A1"}`, status: 400, code: "invalid_request", fields: "courseId"},
 		{name: "body before company", do: "POST /assignments", body: `{"employeeExternalId":"E1","courseId":<theirs>,"externalId":"A9","deadline":"soon"}`, status: 400, code: "invalid_request", fields: "deadline"},

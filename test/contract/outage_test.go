@@ -15,8 +15,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// gate stands between the program and its database, and can be shut.
-type gate struct {
+// databaseProxy is a TCP proxy between the program and its database that can be closed.
+type databaseProxy struct {
 	listener net.Listener
 	target   string
 	wg       sync.WaitGroup
@@ -26,30 +26,30 @@ type gate struct {
 	conns map[net.Conn]bool
 }
 
-func newGate(t *testing.T, target string) *gate {
+func newDatabaseProxy(t *testing.T, target string) *databaseProxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &gate{listener: l, target: target, conns: map[net.Conn]bool{}}
+	g := &databaseProxy{listener: l, target: target, conns: map[net.Conn]bool{}}
 	g.wg.Go(g.accept)
 	t.Cleanup(func() {
 		_ = l.Close()
-		g.set(true)
+		g.setClosed(true)
 		g.wg.Wait()
 	})
 	return g
 }
 
-func (g *gate) accept() {
+func (g *databaseProxy) accept() {
 	for {
 		in, err := g.listener.Accept()
 		if err != nil {
 			return
 		}
 		out, err := net.Dial("tcp", g.target)
-		if err != nil || !g.keep(in, out) {
+		if err != nil || !g.track(in, out) {
 			_ = in.Close()
 			if err == nil {
 				_ = out.Close()
@@ -65,7 +65,7 @@ func (g *gate) accept() {
 	}
 }
 
-func (g *gate) keep(conns ...net.Conn) bool {
+func (g *databaseProxy) track(conns ...net.Conn) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, c := range conns {
@@ -74,8 +74,8 @@ func (g *gate) keep(conns ...net.Conn) bool {
 	return !g.shut
 }
 
-// set shuts the gate, which breaks what goes through, or opens it.
-func (g *gate) set(shut bool) {
+// setClosed closes the proxy, which breaks its connections, or opens it again.
+func (g *databaseProxy) setClosed(shut bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.shut = shut
@@ -87,7 +87,7 @@ func (g *gate) set(shut bool) {
 	}
 }
 
-// outage takes PostgreSQL away from a running program and gives it back.
+// outage disconnects PostgreSQL from a running program and connects it again.
 func outage(t *testing.T, s *suite) {
 	if !strings.HasPrefix(s.Database, "postgres") {
 		return // a file does not go away
@@ -96,20 +96,20 @@ func outage(t *testing.T, s *suite) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := newGate(t, address.Host)
+	g := newDatabaseProxy(t, address.Host)
 	address.Host = g.listener.Addr().String()
-	f := newSuite(t, apptest.Start(t, apptest.Options{Database: address.String()}), s.seen).firm(t)
-	f.outage = true
-	f.hire(t, "E1")
-	platform := f.suite.learning()
-	platform.outage = true
+	f := newSuite(t, apptest.Start(t, apptest.Options{Database: address.String()}), s.coverage).newCompany(t)
+	f.mayBeUnavailable = true
+	f.provision(t, "E1")
+	platform := f.suite.platformCaller()
+	platform.mayBeUnavailable = true
 	if a := platform.send(t, "GET", "/companies", ""); a.status != 200 {
 		t.Fatalf("before: %d %s", a.status, a.text)
 	}
-	g.set(true)
-	for _, c := range []caller{f.caller, platform, f.as("cb_" + strings.Repeat("1", 43))} {
+	g.setClosed(true)
+	for _, c := range []caller{f.caller, platform, f.withToken("cb_" + strings.Repeat("1", 43))} {
 		for _, op := range c.contract.operations {
-			a := c.ask(t, op)
+			a := c.sendExample(t, op)
 			if a.status == 200 && op.id == "getToken" || a.status == 200 && op.id == "listCourses" {
 				continue // what is in memory
 			}
@@ -120,29 +120,29 @@ func outage(t *testing.T, s *suite) {
 		}
 	}
 	for path, status := range map[string]int{"/healthz": 200, "/readyz": 503} {
-		if got := f.probe(t, path); got != status {
+		if got := f.getStatus(t, path); got != status {
 			t.Errorf("%s in the outage: %d", path, got)
 		}
 	}
-	g.set(false)
+	g.setClosed(false)
 	back := time.Now()
 	for f.send(t, "GET", "/employees/E1", "").status != 200 {
 		if time.Since(back) > 10*time.Second {
 			t.Fatal("not back after ten seconds")
 		}
 	}
-	if a := f.send(t, "POST", "/employees/provision", f.person("", "", "")); a.str("status") != "created" {
+	if a := f.send(t, "POST", "/employees/provision", f.provisionBody("", "", "")); a.str("status") != "created" {
 		t.Errorf("after it: %d %s", a.status, a.text)
 	}
-	for f.probe(t, "/readyz") != 200 {
+	for f.getStatus(t, "/readyz") != 200 {
 		if time.Since(back) > 10*time.Second {
 			t.Fatal("not ready after ten seconds")
 		}
 	}
 }
 
-// probe asks for a path outside the contracts.
-func (c caller) probe(t *testing.T, path string) int {
+// getStatus returns the status of a path outside the contracts.
+func (c caller) getStatus(t *testing.T, path string) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.origin+path, nil)
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-// paths calls people and assignments by names that a path has to encode.
+// paths uses identifiers that have to be percent-encoded in a path.
 func paths(t *testing.T, s *suite) {
-	f := s.firm(t)
+	f := s.newCompany(t)
 	for i, id := range []string{
 		"a/b", "/", "a%2Fb", "%", "100%", "%zz", "a?b=c", "a#b", "a+b", "a b", "a&b=c;d", "Иванов", "日本", "😀", "provision", "bulk",
 		"by-external-id", "progress", "results", "...", "a/../b", "./a", "..%2f", "a\\b", `"quoted"`, "a:b@c", "~-_.!*'()", "1", "openapi.json",
 	} {
-		mail := f.mail(fmt.Sprint("path", i))
-		f.vars["id"], f.vars["path"] = quote(id), encoded(id)
+		mail := f.email(fmt.Sprint("path", i))
+		f.vars["id"], f.vars["path"] = quote(id), percentEncode(id)
 		made := f.send(t, "POST", "/employees/provision", fmt.Sprintf(`{"externalId":%s,"email":%q,"name":"P"}`, quote(id), mail))
 		if made.status != 200 {
 			t.Errorf("%q: %d %s", id, made.status, made.text)
@@ -24,7 +24,7 @@ func paths(t *testing.T, s *suite) {
 		}
 		assigned := f.send(t, "POST", "/assignments", fmt.Sprintf(`{"employeeExternalId":%s,"courseId":%d,"externalId":%s}`, quote(id), f.course, quote(id)))
 		f.vars["a"], f.vars["e"] = assigned.str("id"), made.str("id")
-		f.run(t, []row{
+		f.sendRows(t, []row{
 			{do: "GET /employees/<path>", has: `{"id":<e>,"externalId":<id>,"assignments":[{"id":<a>}]}`},
 			{do: "PATCH /employees/<path>", body: `{"name":"Q"}`, has: `{"id":<e>,"externalId":<id>}`},
 			{do: "GET /employees?externalId=<path>", has: `{"items":[{"id":<e>}]}`},
@@ -37,7 +37,7 @@ func paths(t *testing.T, s *suite) {
 		})
 	}
 	// What needs no encoding may come without, and letters may come encoded.
-	f.hire(t, "Plain")
+	f.provision(t, "Plain")
 	for _, path := range []string{"Plain", "%50lain", "Pl%61in", "%50%6c%61%69%6E"} {
 		if a := f.send(t, "GET", "/employees/"+path, ""); a.status != 200 {
 			t.Errorf("GET /employees/%s: %d", path, a.status)
@@ -45,16 +45,16 @@ func paths(t *testing.T, s *suite) {
 	}
 }
 
-// badPaths holds ids that nothing can have, and paths that are none.
+// badPaths sends invalid ids and unknown paths.
 func badPaths(t *testing.T, s *suite) {
-	f := s.firm(t)
-	f.run(t, []row{
+	f := s.newCompany(t)
+	f.sendRows(t, []row{
 		{do: "GET /employees/%00", status: 400, code: "invalid_request", fields: "externalId"},
 		{do: "GET /employees/a%0Ab", status: 400, code: "invalid_request", fields: "externalId"},
 		{do: "GET /employees/%FF", status: 400, code: "invalid_request", fields: "externalId"},
 		{do: "GET /employees/%20a", status: 400, code: "invalid_request", fields: "externalId"},
 		{do: "GET /employees/" + strings.Repeat("a", 256), status: 400, code: "invalid_request", fields: "externalId"},
-		{do: "GET /employees/" + encoded(strings.Repeat("é", 255)), status: 404, code: "employee_not_found"},
+		{do: "GET /employees/" + percentEncode(strings.Repeat("é", 255)), status: 404, code: "employee_not_found"},
 		{do: "GET /employees/%2E%2E", status: 404, code: "employee_not_found"},
 		{do: "GET /employees/%2e", status: 404, code: "employee_not_found"},
 		{do: "DELETE /employees/%00", status: 400, code: "invalid_request", fields: "externalId"},
@@ -75,7 +75,7 @@ func badPaths(t *testing.T, s *suite) {
 		{do: "GET /assignments/9223372036854775807/progress", status: 404, code: "assignment_not_found"},
 	})
 	for _, path := range []string{"/nothing", "/employees/a/b", "/courses/1", "/token/x", "/reports", "/reports/courses.csv", "/", "", "/Employees", "/employees/", "//employees", "/assignments//progress"} {
-		for _, c := range []caller{f.caller, f.as("")} {
+		for _, c := range []caller{f.caller, f.withToken("")} {
 			if a := c.send(t, "GET", path, ""); a.status != 404 || a.code() != "not_found" {
 				t.Errorf("GET %q: %d %s", path, a.status, a.text)
 			}
@@ -83,10 +83,10 @@ func badPaths(t *testing.T, s *suite) {
 	}
 }
 
-// wrongMethods tries every method on every path. What a path has, it tells.
+// wrongMethods tries every method on every path and checks the Allow header.
 func wrongMethods(t *testing.T, s *suite) {
-	f := s.firm(t)
-	for _, c := range []caller{f.caller, s.learning()} {
+	f := s.newCompany(t)
+	for _, c := range []caller{f.caller, s.platformCaller()} {
 		allowed := map[string][]string{}
 		for _, op := range c.contract.operations {
 			allowed[op.path] = append(allowed[op.path], op.method)
@@ -100,7 +100,7 @@ func wrongMethods(t *testing.T, s *suite) {
 				if slices.Contains(has, method) {
 					continue
 				}
-				a := c.as("").send(t, method, nobody.Replace(path), "")
+				a := c.withToken("").send(t, method, missingPaths.Replace(path), "")
 				got := strings.Split(a.header.Get("Allow"), ", ")
 				slices.Sort(got)
 				slices.Sort(has)
@@ -112,10 +112,10 @@ func wrongMethods(t *testing.T, s *suite) {
 	}
 }
 
-// documents are there for everyone, and so is how the program feels.
+// documents reads the contracts and the health of the program without a token.
 func documents(t *testing.T, s *suite) {
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
-		if status := s.learning().probe(t, path); status != http.StatusOK {
+		if status := s.platformCaller().getStatus(t, path); status != http.StatusOK {
 			t.Errorf("%s: %d", path, status)
 		}
 	}

@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// platformCourses are made, changed, granted and withdrawn.
+// platformCourses creates, changes, grants and withdraws courses.
 func platformCourses(t *testing.T, s *suite) {
-	f := s.firm(t)
-	platform := s.learning()
-	f.vars["key"] = encoded(fmt.Sprintf("курс/%d ?#%%", f.number))
+	f := s.newCompany(t)
+	platform := s.platformCaller()
+	f.vars["key"] = percentEncode(fmt.Sprintf("курс/%d ?#%%", f.number))
 	many := func(n int) string { return `["` + strings.Repeat(`m","`, n-1) + `m"]` }
 	const put = "PUT /courses/<key>"
-	a := f.step(t, platform, row{do: put, body: `{"name":"Safety"}`, has: `{"status":"created"}`})
+	a := f.sendRow(t, platform, row{do: put, body: `{"name":"Safety"}`, has: `{"status":"created"}`})
 	f.vars["id"] = a.str("courseId")
 	for _, r := range []row{
 		{do: put, body: `{"name":"Safety"}`, has: `{"courseId":<id>,"status":"unchanged"}`},
@@ -28,27 +28,27 @@ func platformCourses(t *testing.T, s *suite) {
 		{do: put, body: `{"name":"x","passMark":80.001}`, status: 400, code: "invalid_request", fields: "passMark"},
 		{do: put, body: `{"name":"x","attempts":1001}`, status: 400, code: "invalid_request", fields: "attempts"},
 		{do: put, body: `{"name":"x","modules":["a",""]}`, status: 400, code: "invalid_request", fields: "modules"},
-		{do: put, body: `{"name":` + quote(wide(256)) + `}`, status: 400, code: "invalid_request", fields: "name"},
+		{do: put, body: `{"name":` + quote(wideText(256)) + `}`, status: 400, code: "invalid_request", fields: "name"},
 		{do: "PUT /courses/%2E%2E", body: `{"name":"x"}`, status: 400, code: "invalid_request", fields: "externalId"},
 		{do: "PUT /courses/%20x", body: `{"name":"x"}`, status: 400, code: "invalid_request", fields: "externalId"},
-		{do: "PUT /courses/<key>/companies/<firm>", has: `{"courseId":<id>,"companyId":<firm>,"granted":true}`},
-		{do: "PUT /courses/<key>/companies/<firm>", has: `{"courseId":<id>,"companyId":<firm>,"granted":true}`},
-		{name: "a body is not needed and not minded", do: "PUT /courses/<key>/companies/<firm>", body: `nonsense`, has: `{"granted":true}`},
-		{do: "PUT /courses/nothing/companies/<firm>", status: 404, code: "course_not_found"},
+		{do: "PUT /courses/<key>/companies/<company>", has: `{"courseId":<id>,"companyId":<company>,"granted":true}`},
+		{do: "PUT /courses/<key>/companies/<company>", has: `{"courseId":<id>,"companyId":<company>,"granted":true}`},
+		{name: "a body is not needed and not minded", do: "PUT /courses/<key>/companies/<company>", body: `nonsense`, has: `{"granted":true}`},
+		{do: "PUT /courses/nothing/companies/<company>", status: 404, code: "course_not_found"},
 		{do: "PUT /courses/<key>/companies/999999999", status: 404, code: "company_not_found"},
 		{do: "PUT /courses/<key>/companies/x", status: 400, code: "invalid_request", fields: "companyId"},
 		{do: "DELETE /courses/<key>/companies/999999999", status: 404, code: "company_not_found"},
-		{do: "DELETE /courses/<key>/companies/<firm>", has: `{"courseId":<id>,"companyId":<firm>,"granted":false}`},
-		{do: "DELETE /courses/<key>/companies/<firm>", has: `{"courseId":<id>,"companyId":<firm>,"granted":false}`},
+		{do: "DELETE /courses/<key>/companies/<company>", has: `{"courseId":<id>,"companyId":<company>,"granted":false}`},
+		{do: "DELETE /courses/<key>/companies/<company>", has: `{"courseId":<id>,"companyId":<company>,"granted":false}`},
 	} {
-		f.step(t, platform, r)
+		f.sendRow(t, platform, r)
 	}
 }
 
-// platformCompanies are listed page by page.
+// platformCompanies lists the companies page by page.
 func platformCompanies(t *testing.T, s *suite) {
-	f := s.firm(t)
-	platform := s.learning()
+	f := s.newCompany(t)
+	platform := s.platformCaller()
 	found := false
 	for page, pages := 1, 1; page <= pages; page++ {
 		a := platform.send(t, "GET", fmt.Sprintf("/companies?limit=3&page=%d", page), "")
@@ -56,9 +56,9 @@ func platformCompanies(t *testing.T, s *suite) {
 			t.Fatalf("%v in %s", err, a.text)
 		}
 		for i, id := range a.ids() {
-			if id == f.vars["firm"] {
+			if id == f.vars["company"] {
 				found = true
-				wantData(t, "this company", fmt.Sprintf(`{"name":"Firm %d","timeZone":"UTC","suspended":false}`, f.number), a.list("items")[i])
+				wantData(t, "this company", fmt.Sprintf(`{"name":"Company %d","timeZone":"UTC","suspended":false}`, f.number), a.list("items")[i])
 			}
 		}
 	}
@@ -71,6 +71,6 @@ func platformCompanies(t *testing.T, s *suite) {
 		{do: "GET /companies?limit=501", status: 400, code: "invalid_request", fields: "limit"},
 		{do: "GET /companies?page=0", status: 400, code: "invalid_request", fields: "page"},
 	} {
-		f.step(t, platform, r)
+		f.sendRow(t, platform, r)
 	}
 }

@@ -9,23 +9,23 @@ import (
 
 const provisionPath = "POST /employees/provision"
 
-// provision walks the decision table, first match first.
-func provision(t *testing.T, s *suite) {
-	f := s.firm(t)
+// provisionTable goes through the decision table of provisioning.
+func provisionTable(t *testing.T, s *suite) {
+	f := s.newCompany(t)
 	f.subscribe(t)
-	f.run(t, []row{
+	f.sendRows(t, []row{
 		{name: "none of these", do: provisionPath, body: `{"externalId":"E1","email":"<@ann>","name":"Ann"}`,
 			has: `{"externalId":"E1","email":"<@ann>","status":"created"}`, save: "ann", events: "employee.joined"},
 		{name: "again", do: provisionPath, body: `{"externalId":"E1","email":"<@ann>","name":"Other"}`,
 			has: `{"id":<ann>,"externalId":"E1","email":"<@ann>","status":"found"}`},
-		{name: "again in capitals", do: provisionPath, body: `{"externalId":"E1","email":" ` + strings.ToUpper(f.mail("ann")) + ` ","name":"Other"}`,
+		{name: "again in capitals", do: provisionPath, body: `{"externalId":"E1","email":" ` + strings.ToUpper(f.email("ann")) + ` ","name":"Other"}`,
 			has: `{"id":<ann>,"email":"<@ann>","status":"found"}`},
 		{name: "nothing was written", do: "GET /employees/E1", has: `{"id":<ann>,"name":"Ann","email":"<@ann>","role":"employee","tags":[],"assignments":[]}`},
 		{name: "its id with another email", do: provisionPath, body: `{"externalId":"E1","email":"<@else>","name":"Ann"}`,
 			status: 409, code: "external_id_taken"},
 		{name: "its email with another id", do: provisionPath, body: `{"externalId":"E2","email":"<@ann>","name":"Ann"}`,
 			status: 409, code: "email_taken"},
-		{name: "its email in capitals with another id", do: provisionPath, body: `{"externalId":"E2","email":"` + strings.ToUpper(f.mail("ann")) + `","name":"Ann"}`,
+		{name: "its email in capitals with another id", do: provisionPath, body: `{"externalId":"E2","email":"` + strings.ToUpper(f.email("ann")) + `","name":"Ann"}`,
 			status: 409, code: "email_taken"},
 		{name: "nobody came of it", do: "GET /employees", has: `{"items":[{"externalId":"E1"}]}`},
 		{name: "ids are told apart by case", do: provisionPath, body: `{"externalId":"e1","email":"<@low>","name":"Low"}`,
@@ -38,17 +38,17 @@ func provision(t *testing.T, s *suite) {
 
 // provisionCabinet links someone who joined through the cabinet.
 func provisionCabinet(t *testing.T, s *suite) {
-	f := s.firm(t)
+	f := s.newCompany(t)
 	f.subscribe(t)
-	_, err := s.store.Join(t.Context(), domain.Caller{Company: domain.Company{ID: f.id}}, f.mail("Una"), "Una")
+	_, err := s.store.Join(t.Context(), domain.Caller{Company: domain.Company{ID: f.id}}, f.email("Una"), "Una")
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.hook.told(t, "join", "employee.joined")
+	f.webhook.wantEvents(t, "join", "employee.joined")
 	a := f.send(t, "GET", "/employees", "")
 	wantData(t, "not linked yet", `{"items":[{"externalId":"","name":"Una"}]}`, a.body["data"])
 	f.vars["una"] = a.str("items.0.id")
-	f.run(t, []row{
+	f.sendRows(t, []row{
 		{name: "linked", do: provisionPath, body: `{"externalId":"U1","email":"<@una>","name":"Other"}`,
 			has: `{"id":<una>,"externalId":"U1","email":"<@Una>","status":"linked"}`},
 		{name: "only the id was set", do: "GET /employees/U1", has: `{"id":<una>,"name":"Una","email":"<@Una>"}`},
@@ -56,11 +56,11 @@ func provisionCabinet(t *testing.T, s *suite) {
 	})
 }
 
-// provisionFormer brings people back, and gives free what they left.
+// provisionFormer brings former employees back and reuses their identifiers.
 func provisionFormer(t *testing.T, s *suite) {
-	f := s.firm(t)
+	f := s.newCompany(t)
 	f.subscribe(t)
-	f.run(t, []row{
+	f.sendRows(t, []row{
 		{do: provisionPath, body: `{"externalId":"E1","email":"<@ann>","name":"Ann"}`, save: "ann", events: "employee.joined"},
 		{do: "POST /assignments", body: `{"employeeExternalId":"E1","courseId":<course>,"externalId":"A1"}`, events: "assignment.created"},
 		{do: "PATCH /employees/E1", body: `{"active":false}`, has: `{"externalId":"E1","status":"offboarded"}`, events: "employee.removed"},
@@ -75,7 +75,7 @@ func provisionFormer(t *testing.T, s *suite) {
 		{name: "so the former can't have it", do: provisionPath, body: `{"externalId":"E2","email":"<@ann>","name":"Ann"}`, status: 409, code: "external_id_taken"},
 		{name: "but another", do: provisionPath, body: `{"externalId":"E4","email":"<@ann>","name":"Ann"}`, has: `{"id":<ann>,"status":"linked"}`, events: "employee.joined"},
 	})
-	f.run(t, []row{
+	f.sendRows(t, []row{
 		{name: "deleted", do: "DELETE /employees/E4", has: `{"externalId":"E4","status":"deleted"}`, events: "employee.removed"},
 		{name: "and back as a stranger", do: provisionPath, body: `{"externalId":"E4","email":"<@ann>","name":"Ann"}`,
 			has: `{"status":"created"}`, save: "again", events: "employee.joined"},
@@ -85,22 +85,22 @@ func provisionFormer(t *testing.T, s *suite) {
 	}
 }
 
-// provisionElsewhere joins an account that another company has made.
+// provisionElsewhere links an account that another company has made.
 func provisionElsewhere(t *testing.T, s *suite) {
-	f, other := s.firm(t), s.firm(t)
+	f, other := s.newCompany(t), s.newCompany(t)
 	f.subscribe(t)
 	other.subscribe(t)
-	f.vars["mail"] = other.mail("ann")
-	other.run(t, []row{
+	f.vars["mail"] = other.email("ann")
+	other.sendRows(t, []row{
 		{do: provisionPath, body: `{"externalId":"E1","email":"<@ann>","name":"Ann"}`, has: `{"status":"created"}`, save: "ann", events: "employee.joined"},
 	})
-	f.run(t, []row{
+	f.sendRows(t, []row{
 		{do: provisionPath, body: `{"externalId":"E1","email":"<mail>","name":"Ann Here"}`, has: `{"status":"linked"}`, save: "ann", events: "employee.joined"},
 		{do: "GET /employees/E1", has: `{"name":"Ann Here","email":"<mail>"}`},
 		{name: "erased here", do: "DELETE /employees/E1", events: "employee.removed"},
 	})
-	other.run(t, []row{{name: "untouched there", do: "GET /employees/E1", has: `{"id":<ann>,"name":"Ann","email":"<@ann>"}`}})
-	f.run(t, []row{{name: "the account is still known", do: provisionPath, body: `{"externalId":"E1","email":"<mail>","name":"Ann"}`,
+	other.sendRows(t, []row{{name: "untouched there", do: "GET /employees/E1", has: `{"id":<ann>,"name":"Ann","email":"<@ann>"}`}})
+	f.sendRows(t, []row{{name: "the account is still known", do: provisionPath, body: `{"externalId":"E1","email":"<mail>","name":"Ann"}`,
 		has: `{"status":"linked"}`, events: "employee.joined"}})
 	if f.vars["ann"] == other.vars["ann"] {
 		t.Error("two companies share an employee")

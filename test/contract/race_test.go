@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// together sends n requests at once and counts their outcomes.
-func together(n int, send func(i int) string) map[string]int {
+// runConcurrently calls send n times concurrently and counts the outcomes.
+func runConcurrently(n int, send func(i int) string) map[string]int {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	start, seen := make(chan struct{}), map[string]int{}
@@ -35,32 +35,32 @@ func wantOutcomes(t *testing.T, what string, got, want map[string]int) {
 	}
 }
 
-// races have one winner.
+// races checks that concurrent requests have one winner.
 func races(t *testing.T, s *suite) {
-	f := s.firm(t)
+	f := s.newCompany(t)
 	f.subscribe(t)
 	provision := func(externalID, email string) string {
-		a := f.send(t, "POST", "/employees/provision", fmt.Sprintf(`{"externalId":%q,"email":%q,"name":"R"}`, externalID, f.mail(email)))
+		a := f.send(t, "POST", "/employees/provision", fmt.Sprintf(`{"externalId":%q,"email":%q,"name":"R"}`, externalID, f.email(email)))
 		return a.str("status") + a.code()
 	}
-	got := together(32, func(int) string { return provision("R1", "r1") })
+	got := runConcurrently(32, func(int) string { return provision("R1", "r1") })
 	wantOutcomes(t, "32 provisions of one id", got, map[string]int{"created": 1, "found": 31})
-	f.hook.told(t, "32 provisions of one id", "employee.joined")
-	got = together(16, func(i int) string { return provision(fmt.Sprint("S", i), "s") })
+	f.webhook.wantEvents(t, "32 provisions of one id", "employee.joined")
+	got = runConcurrently(16, func(i int) string { return provision(fmt.Sprint("S", i), "s") })
 	wantOutcomes(t, "16 provisions of one email", got, map[string]int{"created": 1, "email_taken": 15})
-	f.hook.told(t, "16 provisions of one email", "employee.joined")
-	got = together(16, func(i int) string { return provision("T", fmt.Sprint("t", i)) })
+	f.webhook.wantEvents(t, "16 provisions of one email", "employee.joined")
+	got = runConcurrently(16, func(i int) string { return provision("T", fmt.Sprint("t", i)) })
 	wantOutcomes(t, "16 provisions of one id with different emails", got, map[string]int{"created": 1, "external_id_taken": 15})
-	f.hook.told(t, "16 provisions of one id with different emails", "employee.joined")
+	f.webhook.wantEvents(t, "16 provisions of one id with different emails", "employee.joined")
 
-	got = together(16, func(int) string {
+	got = runConcurrently(16, func(int) string {
 		return f.send(t, "POST", "/assignments", fmt.Sprintf(`{"employeeExternalId":"R1","courseId":%d,"externalId":"A"}`, f.course)).str("id")
 	})
 	if len(got) != 1 {
 		t.Errorf("16 assignments of one id made %v", got)
 	}
-	f.hook.told(t, "16 assignments of one id", "assignment.created")
-	got = together(8, func(i int) string {
+	f.webhook.wantEvents(t, "16 assignments of one id", "assignment.created")
+	got = runConcurrently(8, func(i int) string {
 		items := make([]string, 40)
 		for j := range items {
 			items[j] = fmt.Sprintf(`{"employeeExternalId":"R1","courseId":%d,"externalId":"B%d"}`, f.course, j)
@@ -71,16 +71,16 @@ func races(t *testing.T, s *suite) {
 		a := f.send(t, "POST", "/assignments/bulk", `{"items":[`+strings.Join(items, ",")+`]}`)
 		good := 0
 		for _, r := range a.list("results") {
-			if dig(r, "ok") == true {
+			if lookup(r, "ok") == true {
 				good++
 			}
 		}
 		return fmt.Sprint(good, " good")
 	})
 	wantOutcomes(t, "8 bulks over the same ids", got, map[string]int{"40 good": 8})
-	f.step(t, f.caller, row{do: "GET /assignments?limit=1", has: `{"pagination":{"total":41}}`, events: strings.Repeat("assignment.created ", 40)})
+	f.sendRow(t, f.caller, row{do: "GET /assignments?limit=1", has: `{"pagination":{"total":41}}`, events: strings.Repeat("assignment.created ", 40)})
 
-	got = together(16, func(i int) string {
+	got = runConcurrently(16, func(i int) string {
 		if i%2 == 0 {
 			a := f.send(t, "PATCH", "/employees/R1", `{"active":false}`)
 			return a.str("status") + a.code()
@@ -94,9 +94,9 @@ func races(t *testing.T, s *suite) {
 	if got["offboarded"] != 8 || got["assigned"]+got["employee_offboarded"] != 8 {
 		t.Errorf("offboarding against assigning: %v", got)
 	}
-	f.step(t, f.caller, row{name: "nothing is left of it", do: "GET /assignments", has: `{"items":[]}`,
+	f.sendRow(t, f.caller, row{name: "nothing is left of it", do: "GET /assignments", has: `{"items":[]}`,
 		events: strings.Repeat("assignment.created ", got["assigned"]) + " employee.removed"})
-	got = together(8, func(i int) string {
+	got = runConcurrently(8, func(i int) string {
 		if i == 0 {
 			return f.send(t, "DELETE", "/employees/T", "").str("status")
 		}
@@ -109,30 +109,30 @@ func races(t *testing.T, s *suite) {
 	if got["deleted"] != 1 || got["patched"]+got["employee_not_found"] != 7 {
 		t.Errorf("deleting against patching: %v", got)
 	}
-	f.step(t, f.caller, row{do: "GET /employees/T", status: 404, code: "employee_not_found", events: "employee.removed"})
+	f.sendRow(t, f.caller, row{do: "GET /employees/T", status: 404, code: "employee_not_found", events: "employee.removed"})
 }
 
-// activityRaces report the same things at the same time.
+// activityRaces reports the same activities concurrently.
 func activityRaces(t *testing.T, s *suite) {
-	f := s.firm(t)
-	f.hire(t, "R")
+	f := s.newCompany(t)
+	f.provision(t, "R")
 	var ids []string
 	for i := range 8 {
 		ids = append(ids, f.assign(t, "R", f.exam, fmt.Sprint("R", i)))
 	}
 	f.subscribe(t)
 	report := func(items ...string) string {
-		a := s.learning().send(t, "POST", "/activities", `{"items":[`+strings.Join(items, ",")+`]}`)
+		a := s.platformCaller().send(t, "POST", "/activities", `{"items":[`+strings.Join(items, ",")+`]}`)
 		return fmt.Sprint(a.status, " ", strings.Count(a.text, `"ok":true`))
 	}
 	item := func(id, assignment, more string) string {
 		return fmt.Sprintf(`{"id":"race-%d-%s","assignmentId":%s,%s}`, f.number, id, assignment, more)
 	}
-	got := together(8, func(int) string { return report(item("one", ids[0], `"type":"attempt_finished","score":10`)) })
+	got := runConcurrently(8, func(int) string { return report(item("one", ids[0], `"type":"attempt_finished","score":10`)) })
 	wantOutcomes(t, "one activity", got, map[string]int{"200 1": 8})
 	wantData(t, "one activity", `{"status":"needs_retry","numberOfAttempts":1}`, f.send(t, "GET", "/assignments/"+ids[0], "").body["data"])
 
-	got = together(8, func(i int) string { return report(item("two", ids[i], `"type":"started"`)) })
+	got = runConcurrently(8, func(i int) string { return report(item("two", ids[i], `"type":"started"`)) })
 	wantOutcomes(t, "one id about different assignments", got, map[string]int{"200 1": 8})
 	started := 0
 	for _, id := range ids {
@@ -144,7 +144,7 @@ func activityRaces(t *testing.T, s *suite) {
 		t.Errorf("one id about different assignments: %d were started", started)
 	}
 
-	got = together(8, func(i int) string {
+	got = runConcurrently(8, func(i int) string {
 		items := make([]string, len(ids))
 		for j, id := range ids {
 			items[j] = item(fmt.Sprint("three-", j), id, `"type":"attempt_finished","score":99`)
@@ -155,5 +155,5 @@ func activityRaces(t *testing.T, s *suite) {
 		return report(items...)
 	})
 	wantOutcomes(t, "the same activities in opposite orders", got, map[string]int{"200 8": 8})
-	f.step(t, f.caller, row{do: "GET /assignments?status=completed", has: `{"pagination":{"total":8}}`, events: strings.Repeat("assignment.completed ", 8)})
+	f.sendRow(t, f.caller, row{do: "GET /assignments?status=completed", has: `{"pagination":{"total":8}}`, events: strings.Repeat("assignment.completed ", 8)})
 }

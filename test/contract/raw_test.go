@@ -21,15 +21,15 @@ func readAll(t *testing.T, r *http.Response) string {
 	return string(text)
 }
 
-// talk sends bytes as they are. With half, it then closes its sending side.
-func (c caller) talk(t *testing.T, method, path, rest string, half bool) *answer {
+// sendRaw sends a request as raw bytes. With half, it closes the sending side afterwards.
+func (c caller) sendRaw(t *testing.T, method, path, rest string, half bool) *answer {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(c.origin, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(eventTimeout)); err != nil {
 		t.Fatal(err)
 	}
 	head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: contract\r\nAuthorization: Bearer %s\r\nConnection: close\r\n", method, c.contract.base+path, c.token)
@@ -45,20 +45,20 @@ func (c caller) talk(t *testing.T, method, path, rest string, half bool) *answer
 	if err != nil {
 		t.Fatalf("%s %s: %v", method, path, err)
 	}
-	return c.judge(t, method, path, response, []byte(readAll(t, response)))
+	return c.check(t, method, path, response, []byte(readAll(t, response)))
 }
 
-// connections that end early, and lengths that lie.
+// connections sends requests that end early or have a wrong Content-Length.
 func connections(t *testing.T, s *suite) {
-	f := s.firm(t)
-	body := fmt.Sprintf(`{"externalId":"H1","email":%q,"name":"H"}`, f.mail("h"))
+	f := s.newCompany(t)
+	body := fmt.Sprintf(`{"externalId":"H1","email":%q,"name":"H"}`, f.email("h"))
 	whole := fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)
-	a := f.talk(t, "POST", "/employees/provision", whole, true)
+	a := f.sendRaw(t, "POST", "/employees/provision", whole, true)
 	wantData(t, "a whole request on a half-closed connection", `{"externalId":"H1","status":"created"}`, a.body["data"])
-	if a := f.talk(t, "GET", "/employees/H1", "\r\n", true); a.status != 200 {
+	if a := f.sendRaw(t, "GET", "/employees/H1", "\r\n", true); a.status != 200 {
 		t.Errorf("a read on a half-closed connection: %d %s", a.status, a.text)
 	}
-	if a := f.talk(t, "GET", "/employees/H1", "\r\n", false); a.status != 200 {
+	if a := f.sendRaw(t, "GET", "/employees/H1", "\r\n", false); a.status != 200 {
 		t.Errorf("a read: %d %s", a.status, a.text)
 	}
 	for name, rest := range map[string]string{
@@ -67,20 +67,20 @@ func connections(t *testing.T, s *suite) {
 		"no end of chunks":         fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", len(body), body),
 		"a broken chunk":           "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
 	} {
-		wantFailure(t, name, f.talk(t, "POST", "/employees/provision", rest, true), 400, "invalid_request", "")
+		wantFailure(t, name, f.sendRaw(t, "POST", "/employees/provision", rest, true), 400, "invalid_request", "")
 	}
 	chunked := fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n5\r\n%s\r\n%x\r\n%s\r\n0\r\n\r\n", body[:5], len(body)-5, body[5:])
-	wantData(t, "in chunks", `{"externalId":"H1","status":"found"}`, f.talk(t, "POST", "/employees/provision", chunked, false).body["data"])
-	a = f.talk(t, "POST", "/employees/provision", fmt.Sprintf("Content-Length: %d\r\nExpect: 100-continue\r\n\r\n", 5<<20), false)
+	wantData(t, "in chunks", `{"externalId":"H1","status":"found"}`, f.sendRaw(t, "POST", "/employees/provision", chunked, false).body["data"])
+	a = f.sendRaw(t, "POST", "/employees/provision", fmt.Sprintf("Content-Length: %d\r\nExpect: 100-continue\r\n\r\n", 5<<20), false)
 	wantFailure(t, "a client that asks before it sends too much", a, 413, "payload_too_large", "")
 	for _, megabytes := range []int{2, 20} {
 		whole := fmt.Sprintf("Content-Length: %d\r\n\r\n%s", megabytes<<20, strings.Repeat("x", megabytes<<20))
-		a = f.talk(t, "POST", "/employees/provision", whole, false)
+		a = f.sendRaw(t, "POST", "/employees/provision", whole, false)
 		wantFailure(t, "a client that reads once it has sent everything", a, 413, "payload_too_large", "")
-		a = f.as("cb_").talk(t, "POST", "/employees/provision", whole, false)
+		a = f.withToken("cb_").sendRaw(t, "POST", "/employees/provision", whole, false)
 		wantFailure(t, "such a client without a token", a, 401, "unauthorized", "")
 	}
-	wantFailure(t, "a path that is not encoded", f.talk(t, "GET", "/employees/%zz", "\r\n", false), 400, "invalid_request", "percent-encoding")
-	a = f.talk(t, "GET", "/employees/..", "\r\n", false)
+	wantFailure(t, "a path that is not encoded", f.sendRaw(t, "GET", "/employees/%zz", "\r\n", false), 400, "invalid_request", "percent-encoding")
+	a = f.sendRaw(t, "GET", "/employees/..", "\r\n", false)
 	wantFailure(t, "a client that does not tidy paths", a, 404, "employee_not_found", "")
 }

@@ -12,23 +12,23 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-var nobody = strings.NewReplacer("{externalId}", "nobody", "{id}", "999999999999", "{companyId}", "999999999999")
+var missingPaths = strings.NewReplacer("{externalId}", "nobody", "{id}", "999999999999", "{companyId}", "999999999999")
 
-// ask sends a well-formed request for an operation about things that do not exist.
-func (c caller) ask(t *testing.T, op *operation, change ...func(*http.Request)) *answer {
+// sendExample sends a valid request of an operation for records that do not exist.
+func (c caller) sendExample(t *testing.T, op *operation, change ...func(*http.Request)) *answer {
 	t.Helper()
-	return c.send(t, op.method, nobody.Replace(op.path), op.body, change...)
+	return c.send(t, op.method, missingPaths.Replace(op.path), op.body, change...)
 }
 
-func wantFailure(t *testing.T, what string, a *answer, status int, code, tells string) {
+func wantFailure(t *testing.T, what string, a *answer, status int, code, words string) {
 	t.Helper()
-	if message, _ := a.body["message"].(string); a.status != status || a.code() != code || !strings.Contains(message, tells) {
-		t.Errorf("%s: got %d %s, want %d %s %q\n%.300s", what, a.status, a.code(), status, code, tells, a.text)
+	if message, _ := a.body["message"].(string); a.status != status || a.code() != code || !strings.Contains(message, words) {
+		t.Errorf("%s: got %d %s, want %d %s %q\n%.300s", what, a.status, a.code(), status, code, words, a.text)
 	}
 }
 
-// strange are ways not to be known.
-func strange(f *firm) map[string]func(*http.Request) {
+// invalidCredentials returns changes of a request that make its credentials invalid.
+func invalidCredentials(f *company) map[string]func(*http.Request) {
 	header := func(values ...string) func(*http.Request) {
 		return func(r *http.Request) { r.Header["Authorization"] = values }
 	}
@@ -53,20 +53,20 @@ func strange(f *firm) map[string]func(*http.Request) {
 	}
 }
 
-// unauthorized tries every operation without a token and every way not to be
-// known: one answer for all.
+// unauthorized tries every operation with every kind of invalid credentials and
+// checks that the answers are equal.
 func unauthorized(t *testing.T, s *suite) {
-	f := s.firm(t)
-	same := f.as("").send(t, "GET", "/token", "").text
+	f := s.newCompany(t)
+	same := f.withToken("").send(t, "GET", "/token", "").text
 	check := func(what string, a *answer) {
 		if a.status != 401 || a.code() != "unauthorized" || a.header.Get("WWW-Authenticate") != "Bearer" || a.text != same {
 			t.Errorf("%s: %d %v %s", what, a.status, a.header["Www-Authenticate"], a.text)
 		}
 	}
 	for _, op := range s.public.operations {
-		check(op.id, f.as("").ask(t, op))
+		check(op.id, f.withToken("").sendExample(t, op))
 	}
-	for name, change := range strange(f) {
+	for name, change := range invalidCredentials(f) {
 		check(name, f.send(t, "GET", "/courses", "", change))
 	}
 	revoked, err := s.CreateToken(t.Context(), app.TokenInput{Company: f.id, Name: "revoked", Scopes: []string{"b2b_read"}})
@@ -76,41 +76,41 @@ func unauthorized(t *testing.T, s *suite) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check("revoked", f.as(revoked.Token).send(t, "GET", "/courses", ""))
+	check("revoked", f.withToken(revoked.Token).send(t, "GET", "/courses", ""))
 	for _, scheme := range []string{"bearer ", "BEARER "} {
 		a := f.send(t, "GET", "/courses", "", func(r *http.Request) { r.Header.Set("Authorization", scheme+f.token) })
 		if a.status != 200 {
 			t.Errorf("scheme %q: %d; the names of schemes have no case", scheme, a.status)
 		}
 	}
-	platform := s.learning()
-	same = platform.as("").send(t, "GET", "/companies", "").text
+	platform := s.platformCaller()
+	same = platform.withToken("").send(t, "GET", "/companies", "").text
 	for _, op := range s.platform.operations {
-		check(op.id, platform.as("").ask(t, op))
-		check(op.id+" with a company's token", platform.as(f.token).ask(t, op))
+		check(op.id, platform.withToken("").sendExample(t, op))
+		check(op.id+" with a company's token", platform.withToken(f.token).sendExample(t, op))
 	}
 }
 
-// forbidden tries every operation with every scope but the one that it needs.
+// forbidden tries every operation with every scope except the one that it needs.
 func forbidden(t *testing.T, s *suite) {
-	f, gone := s.firm(t), s.firm(t)
+	f, gone := s.newCompany(t), s.newCompany(t)
 	all := []string{"b2b_read", "b2b_provision", "b2b_assignment"}
 	without := map[string]string{}
 	for _, scope := range all {
-		without[scope] = f.mint(t, slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == scope })...)
+		without[scope] = f.createToken(t, slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == scope })...)
 	}
 	if _, err := s.store.SuspendCompany(t.Context(), domain.Actor{Kind: domain.ActorOperator}, gone.id, true); err != nil {
 		t.Fatal(err)
 	}
-	gone.until(t, 403)
+	gone.waitForStatus(t, 403)
 	for _, op := range s.public.operations {
 		for _, scope := range op.scopes {
 			if scope != "b2b_api" {
-				a := f.as(without[scope]).ask(t, op)
+				a := f.withToken(without[scope]).sendExample(t, op)
 				wantFailure(t, op.id, a, 403, "insufficient_scope", scope)
 			}
 		}
-		wantFailure(t, op.id, gone.ask(t, op), 403, "company_suspended", "suspended")
+		wantFailure(t, op.id, gone.sendExample(t, op), 403, "company_suspended", "suspended")
 	}
 	for _, c := range []struct {
 		from   string
@@ -121,15 +121,15 @@ func forbidden(t *testing.T, s *suite) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a := f.as(made.Token).send(t, "GET", "/token", ""); a.status != c.status || a.code() != c.code {
+		if a := f.withToken(made.Token).send(t, "GET", "/token", ""); a.status != c.status || a.code() != c.code {
 			t.Errorf("a token for %s: %d %s", c.from, a.status, a.text)
 		}
 	}
 }
 
-// until asks for the token until the answer has the status: within a second, as
-// a change made by another process must be seen.
-func (f *firm) until(t *testing.T, status int) {
+// waitForStatus reads the token until the answer has the status, at most a second:
+// the bound for changes made by another process.
+func (f *company) waitForStatus(t *testing.T, status int) {
 	t.Helper()
 	began := time.Now()
 	for {
@@ -143,17 +143,17 @@ func (f *firm) until(t *testing.T, status int) {
 	}
 }
 
-// invalid sends every operation something that it can't take, and asks it for
-// what does not exist.
+// invalid sends every operation an invalid request, and one for records that do not
+// exist.
 func invalid(t *testing.T, s *suite) {
-	f := s.firm(t)
+	f := s.newCompany(t)
 	wrong := strings.NewReplacer("{externalId}", "%00", "{id}", "abc", "{companyId}", "abc")
-	for _, c := range []caller{f.caller, s.learning()} {
+	for _, c := range []caller{f.caller, s.platformCaller()} {
 		for _, op := range c.contract.operations {
 			path, body := wrong.Replace(op.path), op.body
 			switch {
 			case body != "":
-				path, body = nobody.Replace(op.path), "[]"
+				path, body = missingPaths.Replace(op.path), "[]"
 			case strings.HasPrefix(op.path, "/reports/assignments"):
 				path += "?status=x"
 			case strings.HasPrefix(op.path, "/reports/employees"):
@@ -167,7 +167,7 @@ func invalid(t *testing.T, s *suite) {
 				wantFailure(t, op.id, c.send(t, op.method, path, body), 400, "invalid_request", "")
 			}
 			if _, ok := op.answers[404]; ok && op.id != "createAssignment" {
-				if a := c.ask(t, op); a.status != 404 || !strings.HasSuffix(a.code(), "_not_found") {
+				if a := c.sendExample(t, op); a.status != 404 || !strings.HasSuffix(a.code(), "_not_found") {
 					t.Errorf("%s about nobody: %d %s", op.id, a.status, a.text)
 				}
 			}
@@ -175,20 +175,20 @@ func invalid(t *testing.T, s *suite) {
 	}
 }
 
-// tooLarge sends bodies past 1 MiB, with and without telling their length.
+// tooLarge sends bodies of more than 1 MiB, with and without Content-Length.
 func tooLarge(t *testing.T, s *suite) {
-	f := s.firm(t)
+	f := s.newCompany(t)
 	const limit = 1 << 20
 	pad := func(n int) string { return `{"x":"` + strings.Repeat("x", n-len(`{"x":""}`)) + `"}` }
 	chunked := func(r *http.Request) {
 		r.ContentLength, r.Body = -1, io.NopCloser(io.MultiReader(r.Body))
 	}
-	for _, c := range []caller{f.caller, s.learning()} {
+	for _, c := range []caller{f.caller, s.platformCaller()} {
 		for _, op := range c.contract.operations {
 			if op.body == "" {
 				continue
 			}
-			path := nobody.Replace(op.path)
+			path := missingPaths.Replace(op.path)
 			for name, change := range map[string]func(*http.Request){"": func(*http.Request) {}, "chunked ": chunked} {
 				wantFailure(t, name+op.id, c.send(t, op.method, path, pad(limit+1), change), 413, "payload_too_large", "1 MiB")
 				wantFailure(t, name+op.id, c.send(t, op.method, path, pad(3*limit), change), 413, "payload_too_large", "1 MiB")
@@ -196,7 +196,7 @@ func tooLarge(t *testing.T, s *suite) {
 					t.Errorf("%s%s: a body of 1 MiB is %d %.200s", name, op.id, a.status, a.text)
 				}
 			}
-			wantFailure(t, op.id+" without a token", c.as("").send(t, op.method, path, pad(limit+1)), 401, "unauthorized", "")
+			wantFailure(t, op.id+" without a token", c.withToken("").send(t, op.method, path, pad(limit+1)), 401, "unauthorized", "")
 		}
 	}
 }

@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// reportFiles are offered as the contract says; what is in them is tested
-// where they are made.
+// reportFiles downloads every report; their contents are tested next to their code.
 func reportFiles(t *testing.T, s *suite) {
-	f := s.firm(t)
-	f.hire(t, "=1+1")
+	f := s.newCompany(t)
+	f.provision(t, "=1+1")
 	f.assign(t, "=1+1", f.course, "A1")
 	const spreadsheet = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 	for path, kind := range map[string]string{
@@ -30,7 +29,7 @@ func reportFiles(t *testing.T, s *suite) {
 	if a := f.send(t, "GET", "/reports/assignments.csv?bom=true&status=completed", ""); !strings.HasPrefix(a.text, "\ufeffid,") || strings.Count(a.text, "\r\n") != 1 {
 		t.Errorf("with a byte order mark: %q", a.text)
 	}
-	f.run(t, []row{
+	f.sendRows(t, []row{
 		{do: "GET /reports/assignments.csv?status=overdue", status: 400, code: "invalid_request", fields: "status"},
 		{do: "GET /reports/assignments.xlsx?status=", status: 400, code: "invalid_request", fields: "status"},
 		{do: "GET /reports/employees.csv?bom=maybe", status: 400, code: "invalid_request", fields: "bom"},

@@ -12,37 +12,37 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// row is a request and what must come of it. Path, body and has may name values
-// in angle brackets: see firm.fill.
+// row is a request and its expected answer. Path, body and has may contain names in
+// angle brackets: see company.expand.
 type row struct {
-	name   string
-	do     string // method and path
-	body   string
-	change func(*http.Request)
-	status int    // 200 when absent
-	code   string // of an error
-	fields string // that the error names
-	tells  string // words of the message
-	has    string // JSON that the data must contain
-	save   string // name under which the data's id is kept
-	events string // kinds that the company's webhook is told of
+	name    string
+	do      string // method and path
+	body    string
+	change  func(*http.Request)
+	status  int    // 200 when absent
+	code    string // of an error
+	fields  string // that the error names
+	message string // words that the message must contain
+	has     string // JSON that the data must contain
+	save    string // name under which the data's id is kept
+	events  string // kinds of events that the company's webhook must get
 }
 
-// run sends the rows in their order: they tell a story.
-func (f *firm) run(t *testing.T, rows []row) {
+// sendRows sends the rows in order; later rows depend on earlier ones.
+func (f *company) sendRows(t *testing.T, rows []row) {
 	t.Helper()
 	for _, r := range rows {
-		f.step(t, f.caller, r)
+		f.sendRow(t, f.caller, r)
 	}
 }
 
-// step sends one row as a caller of the firm or of the platform.
-func (f *firm) step(t *testing.T, c caller, r row) *answer {
+// sendRow sends one row with a company's or the platform's caller.
+func (f *company) sendRow(t *testing.T, c caller, r row) *answer {
 	t.Helper()
-	method, path, _ := strings.Cut(f.fill(r.do), " ")
+	method, path, _ := strings.Cut(f.expand(r.do), " ")
 	body := r.body
 	if len(body) < 10_000 {
-		body = f.fill(body)
+		body = f.expand(body)
 	}
 	var changes []func(*http.Request)
 	if r.change != nil {
@@ -66,35 +66,35 @@ func (f *firm) step(t *testing.T, c caller, r row) *answer {
 	if got := a.fields(); got != r.fields {
 		t.Errorf("%s: the fields at fault are %q, want %q\n%.500s", what, got, r.fields, a.text)
 	}
-	if message, _ := a.body["message"].(string); !strings.Contains(message, r.tells) {
-		t.Errorf("%s: the message does not tell %q: %s", what, r.tells, message)
+	if message, _ := a.body["message"].(string); !strings.Contains(message, r.message) {
+		t.Errorf("%s: the message does not contain %q: %s", what, r.message, message)
 	}
 	if r.has != "" {
-		wantData(t, what, f.fill(r.has), a.body["data"])
+		wantData(t, what, f.expand(r.has), a.body["data"])
 	}
 	if r.save != "" {
 		f.vars[r.save] = a.str("id")
 	}
-	if f.hook != nil {
-		f.hook.told(t, what, r.events)
+	if f.webhook != nil {
+		f.webhook.wantEvents(t, what, r.events)
 	}
 	return a
 }
 
-// wantData compares what is wanted with the same parts of what is there.
+// wantData compares the wanted fields with those of the data.
 func wantData(t *testing.T, what, want string, got any) {
 	t.Helper()
 	wanted, err := jsonschema.UnmarshalJSON(strings.NewReader(want))
 	if err != nil {
 		t.Fatalf("%s: the row's own JSON: %v\n%s", what, err, want)
 	}
-	if diff := cmp.Diff(wanted, part(got, wanted)); diff != "" {
+	if diff := cmp.Diff(wanted, selectLike(got, wanted)); diff != "" {
 		t.Errorf("%s: -want +got:\n%s", what, diff)
 	}
 }
 
-// part gives of got what want names, so that the two can be compared.
-func part(got, want any) any {
+// selectLike returns the fields of got that want has, so that the two can be compared.
+func selectLike(got, want any) any {
 	switch w := want.(type) {
 	case object:
 		g, ok := got.(object)
@@ -104,7 +104,7 @@ func part(got, want any) any {
 		out := object{}
 		for key, value := range w {
 			if v, found := g[key]; found {
-				out[key] = part(v, value)
+				out[key] = selectLike(v, value)
 			}
 		}
 		return out
@@ -115,14 +115,14 @@ func part(got, want any) any {
 		}
 		out := slices.Clone(g)
 		for i := range min(len(g), len(w)) {
-			out[i] = part(g[i], w[i])
+			out[i] = selectLike(g[i], w[i])
 		}
 		return out
 	}
 	return got
 }
 
-// quote writes text as JSON, for bodies.
+// quote returns text as a JSON string.
 func quote(text string) string {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

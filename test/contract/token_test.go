@@ -10,29 +10,29 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// tokens tell what they may do, run out and are revoked.
+// tokens reads, expires and revokes tokens.
 func tokens(t *testing.T, s *suite) {
-	f := s.firm(t)
-	who := fmt.Sprintf(`"name":"contract","company":{"id":%d,"name":"Firm %d"}`, f.id, f.number)
-	f.run(t, []row{{do: "GET /token", has: `{` + who + `,"scopes":["b2b_api","b2b_read","b2b_provision","b2b_assignment"],"expiresAt":null}`}})
+	f := s.newCompany(t)
+	who := fmt.Sprintf(`"name":"contract","company":{"id":%d,"name":"Company %d"}`, f.id, f.number)
+	f.sendRows(t, []row{{do: "GET /token", has: `{` + who + `,"scopes":["b2b_api","b2b_read","b2b_provision","b2b_assignment"],"expiresAt":null}`}})
 	for _, scopes := range [][]string{nil, {"b2b_api"}} {
-		f.step(t, f.as(f.mint(t, scopes...)), row{do: "GET /token", has: `{"scopes":["b2b_api"],"expiresAt":null}`})
+		f.sendRow(t, f.withToken(f.createToken(t, scopes...)), row{do: "GET /token", has: `{"scopes":["b2b_api"],"expiresAt":null}`})
 	}
-	f.step(t, f.as(f.mint(t, "b2b_provision", "b2b_provision")), row{do: "GET /token", has: `{"scopes":["b2b_api","b2b_provision"]}`})
+	f.sendRow(t, f.withToken(f.createToken(t, "b2b_provision", "b2b_provision")), row{do: "GET /token", has: `{"scopes":["b2b_api","b2b_provision"]}`})
 
 	lives := 700 * time.Millisecond
 	made, err := s.CreateToken(t.Context(), app.TokenInput{Company: f.id, Name: "short", Scopes: []string{"b2b_read"}, Expires: lives})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := f.as(made.Token).send(t, "GET", "/token", "")
+	a := f.withToken(made.Token).send(t, "GET", "/token", "")
 	ends, err := time.Parse(time.RFC3339, a.str("expiresAt"))
 	if err != nil || a.status != 200 {
 		t.Fatalf("a token that lives for %s: %d %s", lives, a.status, a.text)
 	}
 	for {
 		asked := time.Now()
-		status := f.as(made.Token).send(t, "GET", "/courses", "").status
+		status := f.withToken(made.Token).send(t, "GET", "/courses", "").status
 		if status == 401 {
 			if time.Now().Before(ends.Add(-50 * time.Millisecond)) {
 				t.Errorf("it ended before %s", ends)
@@ -45,10 +45,10 @@ func tokens(t *testing.T, s *suite) {
 	}
 }
 
-// revocation by another process is seen within a second, on every replica, and
-// so is suspension.
+// revocation checks that revocation and suspension by another process take effect
+// within a second on every replica.
 func revocation(t *testing.T, s *suite) {
-	f := s.firm(t)
+	f := s.newCompany(t)
 	command, err := app.Open(t.Context(), app.Config{Database: s.Database, LogTo: s.Log})
 	if err != nil {
 		t.Fatal(err)
@@ -64,11 +64,11 @@ func revocation(t *testing.T, s *suite) {
 	}
 	doomed := *f
 	doomed.token = made.Token
-	doomed.until(t, http.StatusOK)
+	doomed.waitForStatus(t, http.StatusOK)
 	if _, err := command.RevokeToken(t.Context(), made.ID); err != nil {
 		t.Fatal(err)
 	}
-	doomed.until(t, http.StatusUnauthorized)
+	doomed.waitForStatus(t, http.StatusUnauthorized)
 	operator := domain.Actor{Kind: domain.ActorOperator}
 	for _, c := range []struct {
 		suspended bool
@@ -77,31 +77,31 @@ func revocation(t *testing.T, s *suite) {
 		if _, err := s.store.SuspendCompany(t.Context(), operator, f.id, c.suspended); err != nil {
 			t.Fatal(err)
 		}
-		f.until(t, c.status)
+		f.waitForStatus(t, c.status)
 	}
-	doomed.until(t, http.StatusUnauthorized)
+	doomed.waitForStatus(t, http.StatusUnauthorized)
 }
 
-// doors are two: that a token does not open the one says nothing about the other.
-func doors(t *testing.T, s *suite) {
-	f := s.firm(t)
-	platform := s.learning()
-	fresh := f.mint(t, "b2b_read")
+// tokenKinds checks that tokens of the one API are invalid in the other.
+func tokenKinds(t *testing.T, s *suite) {
+	f := s.newCompany(t)
+	platform := s.platformCaller()
+	fresh := f.createToken(t, "b2b_read")
 	made, err := s.CreatePlatformToken(t.Context(), "fresh")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if a := platform.as(fresh).send(t, "GET", "/companies", ""); a.status != 401 {
+		if a := platform.withToken(fresh).send(t, "GET", "/companies", ""); a.status != 401 {
 			t.Errorf("a company's token on the platform's side: %d", a.status)
 		}
-		if a := f.as(fresh).send(t, "GET", "/courses", ""); a.status != 200 {
+		if a := f.withToken(fresh).send(t, "GET", "/courses", ""); a.status != 200 {
 			t.Errorf("a company's token that was tried on the platform's side: %d %s", a.status, a.text)
 		}
-		if a := f.as(made.Token).send(t, "GET", "/courses", ""); a.status != 401 {
+		if a := f.withToken(made.Token).send(t, "GET", "/courses", ""); a.status != 401 {
 			t.Errorf("the platform's token on the public side: %d", a.status)
 		}
-		if a := platform.as(made.Token).send(t, "GET", "/companies", ""); a.status != 200 {
+		if a := platform.withToken(made.Token).send(t, "GET", "/companies", ""); a.status != 200 {
 			t.Errorf("the platform's token that was tried on the public side: %d %s", a.status, a.text)
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// person builds a body of provisioning; fields are JSON values, or "" to leave
-// the usual.
-func (f *firm) person(externalID, email, name string) string {
+// provisionBody returns a body of provisioning; the arguments are JSON values, or ""
+// for a valid default.
+func (f *company) provisionBody(externalID, email, name string) string {
 	usual := func(given, otherwise string) string {
 		if given == "" {
 			return quote(otherwise)
@@ -16,21 +16,21 @@ func (f *firm) person(externalID, email, name string) string {
 		return given
 	}
 	return fmt.Sprintf(`{"externalId":%s,"email":%s,"name":%s}`,
-		usual(externalID, "V"), usual(email, f.mail("v")), usual(name, "Vera"))
+		usual(externalID, "V"), usual(email, f.email("v")), usual(name, "Vera"))
 }
 
-// wide is a text of so many characters of three or four bytes each.
-func wide(n int) string { return strings.Repeat("日😀", n/2) + strings.Repeat("本", n%2) }
+// wideText returns n characters of three or four bytes each.
+func wideText(n int) string { return strings.Repeat("日😀", n/2) + strings.Repeat("本", n%2) }
 
-// mailOf is an address of so many characters.
-func (f *firm) mailOf(n int) string {
+// emailOfLength returns an address of n characters.
+func (f *company) emailOfLength(n int) string {
 	end := fmt.Sprintf(".%d@%s", f.number, mailHost)
 	return strings.Repeat("é", n-len(end)) + end
 }
 
-// values sends what the text fields may and may not hold.
+// values sends valid and invalid values of the text fields.
 func values(t *testing.T, s *suite) {
-	f := s.firm(t)
+	f := s.newCompany(t)
 	for _, c := range []struct{ name, externalID, email, name2, fields string }{
 		{name: "nothing", externalID: `null`, email: `null`, name2: `null`, fields: "externalId email name"},
 		{name: "other types", externalID: `7`, email: `["a@b.c"]`, name2: `{"first":"A"}`, fields: "externalId email name"},
@@ -42,9 +42,9 @@ func values(t *testing.T, s *suite) {
 		{name: "a newline after an id", externalID: `"a\n"`, fields: "externalId"},
 		{name: "a dot", externalID: `"."`, fields: "externalId"},
 		{name: "two dots", externalID: `".."`, fields: "externalId"},
-		{name: "256 characters of id", externalID: quote(wide(256)), fields: "externalId"},
-		{name: "256 characters of name", name2: quote(wide(256)), fields: "name"},
-		{name: "255 characters of email", email: quote(f.mailOf(255)), fields: "email"},
+		{name: "256 characters of id", externalID: quote(wideText(256)), fields: "externalId"},
+		{name: "256 characters of name", name2: quote(wideText(256)), fields: "name"},
+		{name: "255 characters of email", email: quote(f.emailOfLength(255)), fields: "email"},
 		{name: "NUL", externalID: `"a\u0000"`, email: `"a\u0000@b.c"`, name2: `"\u0000b"`, fields: "externalId email name"},
 		{name: "control characters", externalID: `"a\u001fb"`, email: `"a\u007f@b.c"`, name2: `"a\u0085b"`, fields: "externalId email name"},
 		{name: "a newline inside", name2: `"a\nb"`, fields: "name"},
@@ -57,16 +57,16 @@ func values(t *testing.T, s *suite) {
 		{name: "a space inside", email: `"a b@c.d"`, fields: "email"},
 		{name: "a list of addresses", email: `"a@b.c,d@e.f"`, fields: "email"},
 	} {
-		f.step(t, f.caller, row{name: c.name, do: provisionPath, body: f.person(c.externalID, c.email, c.name2),
+		f.sendRow(t, f.caller, row{name: c.name, do: provisionPath, body: f.provisionBody(c.externalID, c.email, c.name2),
 			status: 400, code: "invalid_request", fields: c.fields})
 	}
-	f.step(t, f.caller, row{name: "nobody came of it", do: "GET /employees", has: `{"items":[],"pagination":{"page":1,"limit":50,"total":0,"pages":0}}`})
+	f.sendRow(t, f.caller, row{name: "nobody came of it", do: "GET /employees", has: `{"items":[],"pagination":{"page":1,"limit":50,"total":0,"pages":0}}`})
 }
 
-// kept sends values at their limits and reads them back.
-func kept(t *testing.T, s *suite) {
-	f := s.firm(t)
-	long, mail := wide(255), f.mailOf(254)
+// storedValues sends values at their limits and reads them back.
+func storedValues(t *testing.T, s *suite) {
+	f := s.newCompany(t)
+	long, mail := wideText(255), f.emailOfLength(254)
 	for i, c := range []struct{ name, externalID, email, person, keptName string }{
 		{name: "255 characters", externalID: long, email: mail, person: long},
 		{name: "names are trimmed and composed", externalID: "nfc", person: " \u00a0Zoe\u0301  K.\n", keptName: "Zoé  K."},
@@ -75,7 +75,7 @@ func kept(t *testing.T, s *suite) {
 		{name: "and are another when composed", externalID: "Zoé"},
 		{name: "other scripts", externalID: "Иван/Ёж", person: "Иван 🦔 العربية"},
 		{name: "markup is text", externalID: `"'&;--`, person: `Robert'); DROP TABLE employees;-- &amp;`},
-		{name: "a plus", externalID: "plus", email: "a+b." + f.mail("plus")},
+		{name: "a plus", externalID: "plus", email: "a+b." + f.email("plus")},
 		{name: "the shortest", externalID: "x", person: "y"},
 		{name: "inner spaces", externalID: "a  b", person: "a  b"},
 		{name: "three dots", externalID: "..."},
@@ -83,7 +83,7 @@ func kept(t *testing.T, s *suite) {
 		{name: "the word null", externalID: "null", person: "undefined"},
 	} {
 		if c.email == "" {
-			c.email = f.mail(fmt.Sprint("kept", i))
+			c.email = f.email(fmt.Sprint("kept", i))
 		}
 		if c.person == "" {
 			c.person = "Someone"
@@ -94,14 +94,14 @@ func kept(t *testing.T, s *suite) {
 		body := fmt.Sprintf(`{"externalId":%s,"email":%s,"name":%s}`, quote(c.externalID), quote(c.email), quote(c.person))
 		made := f.send(t, "POST", "/employees/provision", body)
 		wantData(t, c.name, fmt.Sprintf(`{"externalId":%s,"email":%s,"status":"created"}`, quote(c.externalID), quote(c.email)), made.body["data"])
-		got := f.send(t, "GET", "/employees/"+encoded(c.externalID), "")
+		got := f.send(t, "GET", "/employees/"+percentEncode(c.externalID), "")
 		wantData(t, c.name, fmt.Sprintf(`{"id":%s,"externalId":%s,"email":%s,"name":%s}`,
 			made.str("id"), quote(c.externalID), quote(c.email), quote(c.keptName)), got.body["data"])
 	}
 }
 
-// encoded percent-encodes every byte that is not a letter or a digit.
-func encoded(text string) string {
+// percentEncode encodes every byte that is not a letter or a digit.
+func percentEncode(text string) string {
 	var out strings.Builder
 	for _, b := range []byte(text) {
 		if '0' <= b && b <= '9' || 'A' <= b && b <= 'Z' || 'a' <= b && b <= 'z' {
@@ -113,10 +113,10 @@ func encoded(text string) string {
 	return out.String()
 }
 
-// tags sends lists of labels.
+// tags sends lists of tags.
 func tags(t *testing.T, s *suite) {
-	f := s.firm(t)
-	f.hire(t, "T")
+	f := s.newCompany(t)
+	f.provision(t, "T")
 	list := func(n int, tag func(i int) string) string {
 		var items []string
 		for i := range n {
@@ -125,16 +125,16 @@ func tags(t *testing.T, s *suite) {
 		return "[" + strings.Join(items, ",") + "]"
 	}
 	number := func(i int) string { return fmt.Sprint("tag ", i) }
-	fifty, long := list(50, number), quote(wide(64))
+	fifty, long := list(50, number), quote(wideText(64))
 	const patch = "PATCH /employees/T"
-	f.run(t, []row{
+	f.sendRows(t, []row{
 		{do: patch, body: `{"tags":["b","a","c"]}`, has: `{"tags":["b","a","c"]}`},
 		{name: "trimmed, composed, folded, in their order", do: patch, body: `{"tags":[" b ","e\u0301","b","é","B","b"]}`, has: `{"tags":["b","é","B"]}`},
 		{name: "fifty", do: patch, body: `{"tags":` + fifty + `}`, has: `{"tags":` + fifty + `}`},
 		{name: "fifty-one", do: patch, body: `{"tags":` + list(51, number) + `}`, status: 400, code: "invalid_request", fields: "tags"},
 		{name: "fifty-one equal ones", do: patch, body: `{"tags":` + list(51, func(int) string { return "same" }) + `}`, status: 400, code: "invalid_request", fields: "tags"},
 		{name: "64 characters", do: patch, body: `{"tags":[` + long + `]}`, has: `{"tags":[` + long + `]}`},
-		{name: "65 characters", do: patch, body: `{"tags":[` + quote(wide(65)) + `]}`, status: 400, code: "invalid_request", fields: "tags"},
+		{name: "65 characters", do: patch, body: `{"tags":[` + quote(wideText(65)) + `]}`, status: 400, code: "invalid_request", fields: "tags"},
 		{name: "empty", do: patch, body: `{"tags":["a",""]}`, status: 400, code: "invalid_request", fields: "tags"},
 		{name: "blank", do: patch, body: `{"tags":[" "]}`, status: 400, code: "invalid_request", fields: "tags"},
 		{name: "control characters", do: patch, body: `{"tags":["a\u0000"]}`, status: 400, code: "invalid_request", fields: "tags"},

@@ -7,19 +7,19 @@ import (
 	"testing"
 )
 
-// walks follows links while records come and go.
+// walks follows links while records are created and removed.
 func walks(t *testing.T, s *suite) {
-	f := s.firm(t)
+	f := s.newCompany(t)
 	var stay []string
 	for i := range 12 {
-		id := f.hire(t, fmt.Sprintf("W%d", i))
+		id := f.provision(t, fmt.Sprintf("W%d", i))
 		if i%3 != 0 {
 			stay = append(stay, id)
 		}
 	}
-	got := f.walk(t, "/employees?limit=2", func(page int, _ *answer) {
+	got := f.walkPages(t, "/employees?limit=2", func(page int, _ *answer) {
 		gone := fmt.Sprintf("W%d", (page-1)*3)
-		f.hire(t, fmt.Sprintf("new-%d", page))
+		f.provision(t, fmt.Sprintf("new-%d", page))
 		if page <= 4 {
 			f.send(t, "DELETE", "/employees/"+gone, "")
 		}
@@ -43,20 +43,20 @@ func count(list []string, want string) (n int) {
 	return n
 }
 
-// byNumber orders ids as numbers.
+// byNumber compares ids as numbers.
 func byNumber(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
 
-// changes keeps a copy up to date by watermarks.
+// changes keeps a copy up to date with updatedSince and the watermark.
 func changes(t *testing.T, s *suite) {
-	f := s.firm(t)
-	f.hire(t, "E1")
+	f := s.newCompany(t)
+	f.provision(t, "E1")
 	var all []string
 	for i := range 5 {
 		all = append(all, f.assign(t, "E1", f.course, fmt.Sprintf("A%d", i)))
 	}
 	since := func(mark string) ([]string, string) {
 		first := ""
-		got := f.walk(t, "/assignments?limit=2&updatedSince="+encoded(mark), func(_ int, a *answer) {
+		got := f.walkPages(t, "/assignments?limit=2&updatedSince="+percentEncode(mark), func(_ int, a *answer) {
 			mark := a.header.Get("X-Sync-Watermark")
 			if mark == "" {
 				t.Error("no X-Sync-Watermark")
@@ -76,15 +76,15 @@ func changes(t *testing.T, s *suite) {
 	}
 	for _, step := range []struct {
 		name string
-		do   func() string // gives the assignment that changed
+		do   func() string // returns the id of the assignment that changed
 	}{
-		{"started", func() string { f.learn(t, all[3], "started", ""); return all[3] }},
-		{"progressed", func() string { f.learn(t, all[1], "progress", `"completionPercent":40`); return all[1] }},
-		{"completed", func() string { f.learn(t, all[3], "progress", `"completionPercent":100`); return all[3] }},
+		{"started", func() string { f.reportActivity(t, all[3], "started", ""); return all[3] }},
+		{"progressed", func() string { f.reportActivity(t, all[1], "progress", `"completionPercent":40`); return all[1] }},
+		{"completed", func() string { f.reportActivity(t, all[3], "progress", `"completionPercent":100`); return all[3] }},
 		{"created", func() string { return f.assign(t, "E1", f.exam, "A9") }},
 		{"scored", func() string {
 			id := f.assign(t, "E1", f.exam, "A10")
-			f.learn(t, id, "attempt_finished", `"score":50`)
+			f.reportActivity(t, id, "attempt_finished", `"score":50`)
 			return id
 		}},
 	} {

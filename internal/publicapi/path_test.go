@@ -101,14 +101,14 @@ func TestIdentifiersInPaths(t *testing.T) {
 		} {
 			f := &fake{}
 			rec := ask(newAPI(t, f, publicapi.Options{}), allToken, c.method, c.before+encoded+c.after, "")
-			if rec.Code != 200 || len(f.asked) == 0 || f.asked[0] != want {
-				t.Errorf("%s %s%s%s: %d, asked for %v", c.method, c.before, encoded, c.after, rec.Code, f.asked)
+			if rec.Code != 200 || len(f.called) == 0 || f.called[0] != want {
+				t.Errorf("%s %s%s%s: %d, asked for %v", c.method, c.before, encoded, c.after, rec.Code, f.called)
 			}
 		}
 	}
 }
 
-func TestIdentifiersThatCanNotBe(t *testing.T) {
+func TestInvalidIdentifiersInPaths(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
 	h := newAPI(t, f, publicapi.Options{})
@@ -128,12 +128,12 @@ func TestIdentifiersThatCanNotBe(t *testing.T) {
 			}
 		}
 	}
-	if f.asked != nil {
-		t.Errorf("the service was asked for %v", f.asked)
+	if f.called != nil {
+		t.Errorf("the service was asked for %v", f.called)
 	}
 }
 
-func TestProvisioningIsReachedByEverySpelling(t *testing.T) {
+func TestProvisionPathSpellings(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/employees/provision", "/employees/%70rovision", "/employees/provision?x=1"} {
 		f := &fake{provision: domain.ProvisionCreated}
@@ -153,7 +153,7 @@ func TestProvisioningIsReachedByEverySpelling(t *testing.T) {
 
 // The log and the metrics know every operation by its pattern, also when there
 // was no token to look at.
-func TestRoutesAreToldToTheServer(t *testing.T) {
+func TestInfoHasTheRoute(t *testing.T) {
 	t.Parallel()
 	h := newAPI(t, &fake{}, publicapi.Options{})
 	var document struct {
@@ -184,7 +184,7 @@ func TestRoutesAreToldToTheServer(t *testing.T) {
 	}
 }
 
-func TestOwnDescription(t *testing.T) {
+func TestServesItsContract(t *testing.T) {
 	t.Parallel()
 	h := newAPI(t, &fake{}, publicapi.Options{})
 	for path, want := range map[string][]byte{"/openapi.json": api.PublicJSON(), "/openapi.yaml": api.PublicYAML()} {
@@ -210,7 +210,7 @@ func TestQueryStrings(t *testing.T) {
 	f := &fake{}
 	rec := ask(newAPI(t, f, publicapi.Options{}), allToken, "GET", "/assignments?unknown=1&unknown=2&limit=5", "")
 	want := []any{domain.AssignmentFilter{}, domain.PageRequest{Number: 1, Limit: 5}}
-	if diff := cmp.Diff(want, f.asked); rec.Code != 200 || diff != "" {
+	if diff := cmp.Diff(want, f.called); rec.Code != 200 || diff != "" {
 		t.Errorf("%d %s", rec.Code, diff)
 	}
 }

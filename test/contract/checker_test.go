@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	soundEmployee = `"id":1,"externalId":"E","email":"a@b.c","name":"A","role":"employee","tags":[],"joinedAt":"2026-11-14T09:30:00.5+00:00"`
-	soundProgress = `"id":1,"completionPercent":33.33,"lastActivityAt":"2026-11-14T09:30:00+00:00","status":"started","statusCategory":"in_progress","isOverdue":false`
+	validEmployee = `"id":1,"externalId":"E","email":"a@b.c","name":"A","role":"employee","tags":[],"joinedAt":"2026-11-14T09:30:00.5+00:00"`
+	validProgress = `"id":1,"completionPercent":33.33,"lastActivityAt":"2026-11-14T09:30:00+00:00","status":"started","statusCategory":"in_progress","isOverdue":false`
 )
 
-// What holds answers against the contract must itself find what is wrong.
-func TestTheContractBites(t *testing.T) {
+// The schemas that answers are validated against must find wrong answers.
+func TestSchemasFindWrongBodies(t *testing.T) {
 	t.Parallel()
 	public, _, err := contracts()
 	if err != nil {
@@ -23,20 +23,20 @@ func TestTheContractBites(t *testing.T) {
 		schema, body string
 		sound        bool
 	}{
-		{"EmployeeWithAssignments", `{` + soundEmployee + `,"assignments":[]}`, true},
-		{"EmployeeWithAssignments", `{` + soundEmployee + `,"assignments":[],"extra":1}`, false},
-		{"EmployeeWithAssignments", `{` + soundEmployee + `}`, false},
-		{"Employee", `{` + soundEmployee + `}`, true},
-		{"Employee", `{` + soundEmployee + `,"assignments":[]}`, false},
-		{"Employee", strings.Replace(`{`+soundEmployee+`}`, `.5+00:00`, `Z`, 1), false},
-		{"Employee", strings.Replace(`{`+soundEmployee+`}`, `.5+00:00`, `.0005+00:00`, 1), false},
-		{"Employee", strings.Replace(`{`+soundEmployee+`}`, `"employee"`, `"boss"`, 1), false},
-		{"Employee", strings.Replace(`{`+soundEmployee+`}`, `[]`, `null`, 1), false},
-		{"ProgressResponse", `{"result":"success","data":{` + soundProgress + `}}`, true},
-		{"ProgressResponse", `{"result":"success","data":{` + soundProgress + `},"extra":1}`, false},
-		{"ProgressResponse", `{"result":"error","data":{` + soundProgress + `}}`, false},
-		{"ProgressResponse", strings.Replace(`{"result":"success","data":{`+soundProgress+`}}`, `33.33`, `33.333`, 1), false},
-		{"ProgressResponse", strings.Replace(`{"result":"success","data":{`+soundProgress+`}}`, `33.33`, `"33.33"`, 1), false},
+		{"EmployeeWithAssignments", `{` + validEmployee + `,"assignments":[]}`, true},
+		{"EmployeeWithAssignments", `{` + validEmployee + `,"assignments":[],"extra":1}`, false},
+		{"EmployeeWithAssignments", `{` + validEmployee + `}`, false},
+		{"Employee", `{` + validEmployee + `}`, true},
+		{"Employee", `{` + validEmployee + `,"assignments":[]}`, false},
+		{"Employee", strings.Replace(`{`+validEmployee+`}`, `.5+00:00`, `Z`, 1), false},
+		{"Employee", strings.Replace(`{`+validEmployee+`}`, `.5+00:00`, `.0005+00:00`, 1), false},
+		{"Employee", strings.Replace(`{`+validEmployee+`}`, `"employee"`, `"boss"`, 1), false},
+		{"Employee", strings.Replace(`{`+validEmployee+`}`, `[]`, `null`, 1), false},
+		{"ProgressResponse", `{"result":"success","data":{` + validProgress + `}}`, true},
+		{"ProgressResponse", `{"result":"success","data":{` + validProgress + `},"extra":1}`, false},
+		{"ProgressResponse", `{"result":"error","data":{` + validProgress + `}}`, false},
+		{"ProgressResponse", strings.Replace(`{"result":"success","data":{`+validProgress+`}}`, `33.33`, `33.333`, 1), false},
+		{"ProgressResponse", strings.Replace(`{"result":"success","data":{`+validProgress+`}}`, `33.33`, `"33.33"`, 1), false},
 		{"EmployeeUpdateResponse", `{"result":"success","data":{"externalId":"E","status":"offboarded"}}`, true},
 		{"EmployeeUpdateResponse", `{"result":"success","data":{"externalId":"E","status":"offboarded","id":1}}`, false},
 		{"BulkResult", `{"index":0,"ok":false,"status":"error","code":"invalid_request","message":"m"}`, true},
@@ -90,18 +90,18 @@ func TestFindOperation(t *testing.T) {
 	}
 }
 
-// The recorder must tell what was not met.
-func TestTheRecordTells(t *testing.T) {
+// The coverage must find what was not met.
+func TestCoverageFindsGaps(t *testing.T) {
 	t.Parallel()
 	public, _, err := contracts()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newRecord()
-	all := len(r.missing(public))
-	r.note(public.find("GET", "/courses"), &answer{status: 200})
-	r.note(public.find("GET", "/courses"), &answer{status: 403, body: object{"code": "insufficient_scope"}})
-	if left := len(r.missing(public)); all < 100 || left != all-3 {
+	r := newCoverage()
+	all := len(r.gaps(public))
+	r.add(public.find("GET", "/courses"), &answer{status: 200})
+	r.add(public.find("GET", "/courses"), &answer{status: 403, body: object{"code": "insufficient_scope"}})
+	if left := len(r.gaps(public)); all < 100 || left != all-3 {
 		t.Errorf("%d were missing, then %d", all, left)
 	}
 }

@@ -22,9 +22,9 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// hook is a webhook of a firm and what arrives there.
-type hook struct {
-	firm     *firm
+// webhook is a webhook of a company with its receiver.
+type webhook struct {
+	company  *company
 	id       int64
 	secret   string
 	arrived  chan delivery
@@ -32,17 +32,17 @@ type hook struct {
 	expected int
 }
 
-// delivery is one request that a receiver got.
+// delivery is one request to a receiver.
 type delivery struct {
 	header http.Header
 	body   []byte
 	event  object
 }
 
-// subscribe has the firm's events sent here.
-func (f *firm) subscribe(t *testing.T) *hook {
+// subscribe starts a receiver of the company's events.
+func (f *company) subscribe(t *testing.T) *webhook {
 	t.Helper()
-	h := &hook{firm: f, arrived: make(chan delivery, 4096), known: map[string]bool{}}
+	h := &webhook{company: f, arrived: make(chan delivery, 4096), known: map[string]bool{}}
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err == nil {
@@ -60,16 +60,16 @@ func (f *firm) subscribe(t *testing.T) *hook {
 		t.Fatal(err)
 	}
 	h.id, h.secret = made.ID, made.Secret
-	f.hook = h
+	f.webhook = h
 	return h
 }
 
-// log gives the deliveries that no row has accounted for yet, oldest first. They
-// are written with the change itself, so nothing has to be waited for.
-func (h *hook) log(t *testing.T) (fresh []app.DeliveryLine) {
+// newDeliveries returns the deliveries since the last call, oldest first. They are
+// written in the transaction of the change, so there is no need to wait.
+func (h *webhook) newDeliveries(t *testing.T) (fresh []app.DeliveryLine) {
 	t.Helper()
 	for after := ""; ; {
-		page, err := h.firm.suite.ListDeliveries(t.Context(), h.firm.id, app.DeliveryQuery{Webhook: h.id, Limit: 500, After: after})
+		page, err := h.company.suite.ListDeliveries(t.Context(), h.company.id, app.DeliveryQuery{Webhook: h.id, Limit: 500, After: after})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,12 +86,12 @@ func (h *hook) log(t *testing.T) (fresh []app.DeliveryLine) {
 	return fresh
 }
 
-// told checks that these kinds were emitted since the last call, and no others.
-// Deadlines pass when they do, so those events are looked for apart.
-func (h *hook) told(t *testing.T, what, kinds string) {
+// wantEvents checks that exactly these kinds were emitted since the last call.
+// Overdue events are checked separately, because they depend on the time.
+func (h *webhook) wantEvents(t *testing.T, what, kinds string) {
 	t.Helper()
 	var got []string
-	for _, d := range h.log(t) {
+	for _, d := range h.newDeliveries(t) {
 		if d.Event == string(domain.EventAssignmentOverdue) && !strings.Contains(kinds, d.Event) {
 			continue
 		}
@@ -107,13 +107,13 @@ func (h *hook) told(t *testing.T, what, kinds string) {
 	h.expected += len(got)
 }
 
-// patience is for events that must arrive; nothing waits for it in vain when all is well.
-const patience = time.Minute
+// eventTimeout is how long a test waits for an event that must arrive.
+const eventTimeout = time.Minute
 
-// next waits for a delivery and holds it against the contract.
-func (h *hook) next(t *testing.T) delivery {
+// nextDelivery waits for a delivery and validates it against the contract.
+func (h *webhook) nextDelivery(t *testing.T) delivery {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), eventTimeout)
 	defer cancel()
 	select {
 	case d := <-h.arrived:
@@ -125,10 +125,10 @@ func (h *hook) next(t *testing.T) delivery {
 	}
 }
 
-func (h *hook) check(t *testing.T, d delivery) object {
+func (h *webhook) check(t *testing.T, d delivery) object {
 	t.Helper()
 	kind := d.header.Get("X-Service-Event")
-	schema := h.firm.suite.public.events[kind]
+	schema := h.company.suite.public.events[kind]
 	if schema == nil {
 		t.Fatalf("an event of kind %q arrived", kind)
 	}

@@ -8,18 +8,18 @@ import (
 	"sync"
 )
 
-// record notes what the suite has seen of one engine.
-type record struct {
+// coverage collects the statuses and codes that the suite has met on one engine.
+type coverage struct {
 	mu       sync.Mutex
 	statuses map[string]map[int]bool
 	codes    map[string]bool
 }
 
-func newRecord() *record {
-	return &record{statuses: map[string]map[int]bool{}, codes: map[string]bool{}}
+func newCoverage() *coverage {
+	return &coverage{statuses: map[string]map[int]bool{}, codes: map[string]bool{}}
 }
 
-func (r *record) note(op *operation, a *answer) {
+func (r *coverage) add(op *operation, a *answer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if code := a.code(); code != "" {
@@ -34,33 +34,33 @@ func (r *record) note(op *operation, a *answer) {
 	r.statuses[op.id][a.status] = true
 }
 
-// unseen are statuses that no request here can bring about on every engine.
-var unseen = map[int]string{
+// uncoveredStatuses are statuses that the suite cannot cause on every engine, with the reason.
+var uncoveredStatuses = map[int]string{
 	http.StatusInternalServerError: "it is a fault of ours, and the suite fails where it meets one",
 	http.StatusServiceUnavailable:  "it takes a database that goes away; the outage of PostgreSQL has a test of its own",
 }
 
-// unseenCodes are codes that no request of this suite can bring about.
-var unseenCodes = map[string]string{
+// uncoveredCodes are codes that the suite cannot cause, with the reason.
+var uncoveredCodes = map[string]string{
 	"internal":         "as the status 500",
 	"unavailable":      "as the status 503",
 	"too_many_reports": "it takes reports that run for long, which have tests of their own",
 }
 
-// missing lists what the contract declares and no request has met.
-func (r *record) missing(d *document) (out []string) {
+// gaps returns what the contract declares and no request has met.
+func (r *coverage) gaps(d *document) (out []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, op := range d.operations {
 		for status := range op.answers {
-			if unseen[status] == "" && !r.statuses[op.id][status] {
+			if uncoveredStatuses[status] == "" && !r.statuses[op.id][status] {
 				out = append(out, fmt.Sprintf("%s was never answered with %d", op.id, status))
 			}
 		}
 	}
-	codes, _ := dig(d.root, "components", "schemas", "ErrorCode", "enum").([]any)
+	codes, _ := lookup(d.root, "components", "schemas", "ErrorCode", "enum").([]any)
 	for _, code := range codes {
-		if name := code.(string); unseenCodes[name] == "" && !r.codes[name] {
+		if name := code.(string); uncoveredCodes[name] == "" && !r.codes[name] {
 			out = append(out, "no error had the code "+name)
 		}
 	}
