@@ -129,6 +129,7 @@ func (d *Dispatcher) judge(key domain.EndpointKey, item domain.DueDelivery, url 
 	}
 	wait, more := d.config.Schedule.Next(r.Attempt.Number-item.RoundStart, out.RetryAfter)
 	if !more {
+		d.config.Metrics.failed()
 		r.State = domain.DeliveryFailed
 		return r
 	}

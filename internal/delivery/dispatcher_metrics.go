@@ -14,6 +14,7 @@ type Metrics struct {
 	oldest   prometheus.Gauge
 	inFlight prometheus.Gauge
 	attempts *prometheus.CounterVec
+	failures prometheus.Counter
 	latency  prometheus.Histogram
 	duration prometheus.Histogram
 }
@@ -30,12 +31,14 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 			Name: "coursebridge_webhook_in_flight", Help: "Attempts under way."}),
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "coursebridge_webhook_attempts_total", Help: "Attempts by what came of them."}, []string{"outcome"}),
+		failures: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "coursebridge_webhook_failed_deliveries_total", Help: "Deliveries that failed at their last attempt."}),
 		latency: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "coursebridge_webhook_delivery_seconds", Help: "Time from an event to its delivery.", Buckets: buckets}),
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "coursebridge_webhook_attempt_seconds", Help: "Duration of attempts.", Buckets: buckets[:11]}),
 	}
-	for _, c := range []prometheus.Collector{m.depth, m.oldest, m.inFlight, m.attempts, m.latency, m.duration} {
+	for _, c := range []prometheus.Collector{m.depth, m.oldest, m.inFlight, m.attempts, m.failures, m.latency, m.duration} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}
@@ -49,6 +52,13 @@ func (m *Metrics) backlog(depth int64, oldest time.Duration) {
 	}
 	m.depth.Set(float64(depth))
 	m.oldest.Set(oldest.Seconds())
+}
+
+// failed counts a delivery that is not tried again.
+func (m *Metrics) failed() {
+	if m != nil {
+		m.failures.Inc()
+	}
 }
 
 func (m *Metrics) started() {
