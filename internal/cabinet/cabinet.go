@@ -99,6 +99,13 @@ func (c *Cabinet) routes() http.Handler {
 	public := func(pattern string, h handler) { mux.Handle(pattern, c.route(pattern, h)) }
 	private := func(pattern string, h handler) { public(pattern, c.requireSession(c.submitOnce(h))) }
 	c.signInPages(public)
+	c.privatePages(private)
+	public("/cabinet/", func(*page) error { return errPageNotFound })
+	return mux
+}
+
+// privatePages registers the pages that need a session.
+func (c *Cabinet) privatePages(private register) {
 	c.accountPages(private)
 	c.overviewPages(private)
 	c.tokenPages(private)
@@ -106,8 +113,6 @@ func (c *Cabinet) routes() http.Handler {
 	c.deliveryPages(private)
 	c.auditPages(private)
 	c.settingsPages(private)
-	public("/cabinet/", func(*page) error { return errPageNotFound })
-	return mux
 }
 
 // register adds a route to the table.

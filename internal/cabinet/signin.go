@@ -143,8 +143,15 @@ func enterCode(p *page) error {
 }
 
 func signOut(p *page) error {
-	if err := p.session.Destroy(p.r.Context()); err != nil {
+	ctx := p.r.Context()
+	id, err := p.SignIn.Identify(ctx, p.Sessions.AdministratorID(ctx), p.session.GetInt64(ctx, keyCompany))
+	if err := p.session.Destroy(ctx); err != nil {
 		return err
+	}
+	if err == nil { // else nobody was signed in
+		if err := p.SignIn.SignOut(ctx, id, p.origin()); err != nil {
+			return err
+		}
 	}
 	return p.redirect(view.PathSignedOut)
 }

@@ -24,9 +24,9 @@ type TokenStore interface {
 	ChangeToken(ctx context.Context, c domain.Caller, id int64, change domain.TokenChange) (domain.Token, error)
 	RevokeToken(ctx context.Context, c domain.Caller, id int64) (domain.Token, error)
 
-	CreatePlatformToken(ctx context.Context, name string, digest domain.TokenDigest) (domain.PlatformToken, error)
+	CreatePlatformToken(ctx context.Context, by domain.Actor, name string, digest domain.TokenDigest) (domain.PlatformToken, error)
 	PlatformTokens(ctx context.Context) ([]domain.PlatformToken, error)
-	RevokePlatformToken(ctx context.Context, id int64) (domain.PlatformToken, error)
+	RevokePlatformToken(ctx context.Context, by domain.Actor, id int64) (domain.PlatformToken, error)
 }
 
 // TokenOptions configure Tokens. Zero fields stand for the defaults.

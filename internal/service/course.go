@@ -67,11 +67,11 @@ func (l *Learning) CutSlice(ctx context.Context, c domain.Caller, parent int64, 
 }
 
 // PutCourse makes or updates a course of the platform. Codes: invalid_request.
-func (l *Learning) PutCourse(ctx context.Context, _ domain.Actor, course domain.Course) (int64, string, error) {
+func (l *Learning) PutCourse(ctx context.Context, by domain.Actor, course domain.Course) (int64, string, error) {
 	if err := course.Check(); err != nil {
 		return 0, "", err
 	}
-	return l.store.PutCourse(ctx, course)
+	return l.store.PutCourse(ctx, by, course)
 }
 
 // GrantCourse allows a company to assign a course of the platform. Codes:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
@@ -59,4 +60,12 @@ func (s *SignIn) SwitchCompany(ctx context.Context, id Identity, company int64, 
 		return nil
 	}
 	return s.store.EnterCompany(ctx, id.Actor(from), company)
+}
+
+// SignOut records that the person has signed out of the company they work for.
+func (s *SignIn) SignOut(ctx context.Context, id Identity, from Origin) error {
+	return s.store.RecordAudit(ctx, domain.AuditEntry{
+		CompanyID: id.Company.ID, Actor: id.Actor(from), Action: "sign_out", RecordKind: "administrator",
+		RecordID: strconv.FormatInt(id.Administrator.ID, 10),
+	})
 }

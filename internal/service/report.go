@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ type ReportStore interface {
 	EmployeeReport(ctx context.Context, company int64, f domain.EmployeeFilter, now time.Time, yield func([]domain.EmployeeSummary) error) error
 	// AuditReport reads the audit log, the newest entry first.
 	AuditReport(ctx context.Context, company int64, f domain.AuditFilter, yield func([]domain.AuditEntry) error) error
+	RecordAudit(ctx context.Context, e domain.AuditEntry) error
 	Now() time.Time
 }
 
@@ -112,6 +114,13 @@ func writeReport[T any](ctx context.Context, r *Reports, c domain.Caller, t repo
 	}
 	zone, err := c.Company.Location()
 	if err != nil {
+		return err
+	}
+	download := domain.AuditEntry{
+		CompanyID: c.Company.ID, Actor: c.Actor, Action: "report.downloaded", RecordKind: "report", RecordID: t.name,
+		Detail: fmt.Sprintf("As %s.", strings.ToUpper(string(form.Format))),
+	}
+	if err := r.store.RecordAudit(ctx, download); err != nil {
 		return err
 	}
 	now := r.store.Now()

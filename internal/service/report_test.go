@@ -27,6 +27,8 @@ type shelf struct {
 
 func (s *shelf) Now() time.Time { return s.now }
 
+func (*shelf) RecordAudit(context.Context, domain.AuditEntry) error { return nil }
+
 func (s *shelf) AssignmentReport(ctx context.Context, _ int64, _ domain.AssignmentFilter, yield func([]domain.Assignment) error) error {
 	return deliver(ctx, s, s.assignments, yield)
 }

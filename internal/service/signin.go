@@ -19,6 +19,7 @@ type SignInStore interface {
 	Administrator(ctx context.Context, id int64) (domain.Administrator, domain.Credentials, error)
 	AdministratorByEmail(ctx context.Context, email string) (domain.Administrator, domain.Credentials, error)
 	Memberships(ctx context.Context, id int64) (domain.Administrator, []domain.Membership, error)
+	RecordAudit(ctx context.Context, e domain.AuditEntry) error
 	EnterCompany(ctx context.Context, by domain.Actor, company int64) error
 	CountAttempt(ctx context.Context, throttles []domain.Throttle) error
 	UncountAttempt(ctx context.Context, throttles []domain.Throttle) error

@@ -67,6 +67,9 @@ func (t *Tokens) Revoke(ctx context.Context, c domain.Caller, id int64) (domain.
 	return t.store.RevokeToken(ctx, c, id)
 }
 
+// operator is who manages the learning platform's tokens: nobody else can.
+var operator = domain.Actor{Kind: domain.ActorOperator, Label: "operator"}
+
 // CreatePlatformToken makes a token for the learning platform and returns its
 // secret, which cannot be read again. Codes: invalid_request.
 func (t *Tokens) CreatePlatformToken(ctx context.Context, name string) (domain.PlatformToken, string, error) {
@@ -77,7 +80,7 @@ func (t *Tokens) CreatePlatformToken(ctx context.Context, name string) (domain.P
 		return domain.PlatformToken{}, "", err
 	}
 	secret := domain.GenerateToken()
-	token, err := t.store.CreatePlatformToken(ctx, name, domain.DigestToken(secret))
+	token, err := t.store.CreatePlatformToken(ctx, operator, name, domain.DigestToken(secret))
 	if err != nil {
 		return domain.PlatformToken{}, "", err
 	}
@@ -92,5 +95,5 @@ func (t *Tokens) PlatformTokens(ctx context.Context) ([]domain.PlatformToken, er
 // RevokePlatformToken ends a token of the learning platform. Revoking it again
 // changes nothing. Codes: not_found.
 func (t *Tokens) RevokePlatformToken(ctx context.Context, id int64) (domain.PlatformToken, error) {
-	return t.store.RevokePlatformToken(ctx, id)
+	return t.store.RevokePlatformToken(ctx, operator, id)
 }

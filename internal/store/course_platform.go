@@ -12,7 +12,7 @@ import (
 // PutCourse creates or updates a course of the platform by its external id. A new
 // name is valid at once; the first assignments are stamped before PutCourse
 // returns, and StampRenamedCourses stamps the others.
-func (s *Store) PutCourse(ctx context.Context, course domain.Course) (id int64, status string, err error) {
+func (s *Store) PutCourse(ctx context.Context, by domain.Actor, course domain.Course) (id int64, status string, err error) {
 	renamed := false
 	err = s.write(ctx, func(tx db.Tx, box *outbox) error {
 		var old domain.Course
@@ -41,7 +41,9 @@ func (s *Store) PutCourse(ctx context.Context, course domain.Course) (id int64, 
 				return err
 			}
 			id, status = made.ID, "created"
-			return nil
+			b := &db.Batch{}
+			auditPlatform(b, tx.Now(), platformEntry(by, "course.created", "course", id))
+			return tx.Send(ctx, b)
 		}
 		id, status = old.ID, "unchanged"
 		if old.Name == course.Name && old.Rule() == course.Rule() && slices.Equal(old.Modules, course.Modules) {
@@ -52,6 +54,7 @@ func (s *Store) PutCourse(ctx context.Context, course domain.Course) (id int64, 
 			return err
 		}
 		last := &db.Batch{}
+		auditPlatform(last, tx.Now(), platformEntry(by, "course.changed", "course", id))
 		box.bumpVersion(last, domain.CacheCourses)
 		tx.SendAndCommit(last)
 		return nil

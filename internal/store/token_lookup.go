@@ -56,7 +56,7 @@ func (s *Store) PlatformTokenByHash(ctx context.Context, hash [sha256.Size]byte)
 }
 
 // CreatePlatformToken stores a new token of the learning platform.
-func (s *Store) CreatePlatformToken(ctx context.Context, name string, digest domain.TokenDigest) (domain.PlatformToken, error) {
+func (s *Store) CreatePlatformToken(ctx context.Context, by domain.Actor, name string, digest domain.TokenDigest) (domain.PlatformToken, error) {
 	out := domain.PlatformToken{Name: name, LastFour: digest.LastFour}
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
 		if err := tx.Send(ctx, &db.Batch{}); err != nil {
@@ -67,6 +67,11 @@ func (s *Store) CreatePlatformToken(ctx context.Context, name string, digest dom
 		b.Query(func(r db.Rows) error { return r.Scan(&out.ID) },
 			`INSERT INTO platform_tokens (name, hash, last_four, created_at) VALUES ($1, $2, $3, $4) RETURNING id`,
 			name, digest.Hash[:], digest.LastFour, out.CreatedAt)
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		b = &db.Batch{}
+		auditPlatform(b, tx.Now(), platformEntry(by, "platform_token.created", "platform_token", out.ID))
 		box.bumpVersion(b, domain.CacheTokens)
 		return tx.Send(ctx, b)
 	})
@@ -88,7 +93,7 @@ func (s *Store) PlatformTokens(ctx context.Context) ([]domain.PlatformToken, err
 
 // RevokePlatformToken ends a token of the learning platform. Revoking it again
 // changes nothing. Codes: not_found.
-func (s *Store) RevokePlatformToken(ctx context.Context, id int64) (domain.PlatformToken, error) {
+func (s *Store) RevokePlatformToken(ctx context.Context, by domain.Actor, id int64) (domain.PlatformToken, error) {
 	var out domain.PlatformToken
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
 		found := false
@@ -108,6 +113,7 @@ func (s *Store) RevokePlatformToken(ctx context.Context, id int64) (domain.Platf
 		out.RevokedAt = &now
 		b = &db.Batch{}
 		b.Exec(`UPDATE platform_tokens SET revoked_at = $2 WHERE id = $1`, id, now)
+		auditPlatform(b, now, platformEntry(by, "platform_token.revoked", "platform_token", id))
 		box.bumpVersion(b, domain.CacheTokens)
 		tx.SendAndCommit(b)
 		return nil

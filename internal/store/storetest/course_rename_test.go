@@ -91,7 +91,7 @@ func TestSyncSeesARenameThatRacesAnAssignment(t *testing.T) {
 		waitUntil(t, s, s.Now().Add(2*time.Millisecond)) // the rename is stamped later than the assignment
 		renaming, rename := pauseBeforeCommit(s)
 		renamed := begin(t, func() error {
-			_, _, err := renaming.PutCourse(t.Context(), domain.Course{ExternalID: "P1", Name: "New"})
+			_, _, err := renaming.PutCourse(t.Context(), domain.Actor{}, domain.Course{ExternalID: "P1", Name: "New"})
 			return err
 		})
 		waitUntilBlocked(t, s, rename.reached)
@@ -132,7 +132,7 @@ func TestRenamedCourseIsStampedInSteps(t *testing.T) {
 		watched, r := recordStatements(s)
 		for range 2 { // a second rename before the first is finished starts over
 			statements := r.during(t, func() error {
-				_, _, err := watched.PutCourse(t.Context(), domain.Course{ExternalID: "P1", Name: "Renamed " + s.Now().String(), IsAssessment: true})
+				_, _, err := watched.PutCourse(t.Context(), domain.Actor{}, domain.Course{ExternalID: "P1", Name: "Renamed " + s.Now().String(), IsAssessment: true})
 				return err
 			})
 			if n := stamped(); n == 0 || n > 2000 {

@@ -27,7 +27,7 @@ func (f testCompany) courseIDs() []int64 {
 
 func (f testCompany) put(c domain.Course) (int64, string) {
 	f.t.Helper()
-	id, status, err := f.s.PutCourse(f.t.Context(), c)
+	id, status, err := f.s.PutCourse(f.t.Context(), domain.Actor{}, c)
 	if err != nil {
 		f.t.Fatalf("put %s: %v", c.ExternalID, err)
 	}
@@ -112,7 +112,7 @@ func TestPutCourse(t *testing.T) {
 		for _, key := range numbered("R%d", 0, 5) {
 			var got resultCounts
 			race(8, func(int) {
-				_, status, err := s.PutCourse(t.Context(), domain.Course{ExternalID: key, Name: "Race", Modules: []string{"m"}})
+				_, status, err := s.PutCourse(t.Context(), domain.Actor{}, domain.Course{ExternalID: key, Name: "Race", Modules: []string{"m"}})
 				got.add(status, err)
 			})
 			equal(t, "8 puts of one course", got.counts, map[string]int{"created": 1, "unchanged": 7})
