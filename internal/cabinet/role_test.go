@@ -86,7 +86,7 @@ func TestEveryPageAsEachRole(t *testing.T) {
 			method, _, _ := strings.Cut(pattern, " ")
 			form := []string{}
 			if method == http.MethodPost {
-				form = append(form, "name", "x", "role", "viewer", "expiry", "90")
+				form = append(form, "name", "x", "role", "viewer", "scope", "b2b_provision", "expiry", "90")
 			}
 			var got int
 			if method == http.MethodPost {
