@@ -34,6 +34,7 @@ func TestPublicAddressIsASetting(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, database string) {
 		first := startServer(t, database, "--public-url", "https://one.example/")
+		first.stop() // an SQLite file has one server at a time
 		second := startServer(t, database, "--public-url", "https://two.example")
 		if got := mustRun(t, database, "public-url")["url"]; got != "https://one.example" {
 			t.Errorf("the public address is %v", got)
