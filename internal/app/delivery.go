@@ -2,8 +2,6 @@ package app
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -80,8 +78,7 @@ func (a *App) ListDeliveries(ctx context.Context, company int64, q DeliveryQuery
 			out.Deliveries = append(out.Deliveries, deliveryLine(d))
 		}
 		if page.Next != nil {
-			text, _ := json.Marshal(page.Next) // a time and a string always encode
-			out.Next = base64.RawURLEncoding.EncodeToString(text)
+			out.Next = page.Next.String()
 		}
 		return out, err
 	})
@@ -91,9 +88,8 @@ func readCursor(text string) (*domain.DeliveryCursor, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // Without a cursor the list begins at its start.
 	}
-	var c domain.DeliveryCursor
-	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil || json.Unmarshal(raw, &c) != nil {
+	c, ok := domain.ParseDeliveryCursor(text)
+	if !ok {
 		return nil, errors.New("--after must be the cursor that the previous list printed")
 	}
 	return &c, nil

@@ -1,10 +1,8 @@
 package cabinet
 
 import (
-	"encoding/base64"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -68,7 +66,10 @@ func deliveries(p *page) error {
 	if err != nil {
 		return err
 	}
-	after := parseCursor(p.query("after"))
+	var after *domain.DeliveryCursor
+	if cursor, ok := domain.ParseDeliveryCursor(p.query("after")); ok {
+		after = &cursor
+	}
 	found, err := p.Webhooks.Deliveries(p.r.Context(), p.caller(), f, after, deliveryRows)
 	if errs, ok := formErrors(err); ok {
 		shown.Errors = errs
@@ -80,30 +81,12 @@ func deliveries(p *page) error {
 		v.Deliveries = append(v.Deliveries, deliveryView(d))
 	}
 	if found.Next != nil {
-		v.Pager.Next = p.pageURL(formatCursor(*found.Next))
+		v.Pager.Next = p.pageURL(found.Next.String())
 	}
 	if after != nil {
 		v.Pager.Previous = p.pageURL("")
 	}
 	return p.renderOK(view.DeliveriesPage(p.shell(), v))
-}
-
-func formatCursor(c domain.DeliveryCursor) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(c.CreatedAt.UnixMilli(), 10) + " " + c.ID))
-}
-
-// parseCursor reads a position in the log. It returns nil for an invalid one.
-func parseCursor(text string) *domain.DeliveryCursor {
-	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil {
-		return nil
-	}
-	at, id, ok := strings.Cut(string(raw), " ")
-	ms, err := strconv.ParseInt(at, 10, 64)
-	if !ok || err != nil {
-		return nil
-	}
-	return &domain.DeliveryCursor{CreatedAt: time.UnixMilli(ms).UTC(), ID: id}
 }
 
 func delivery(p *page) error {
