@@ -93,21 +93,26 @@ func (e *Engine) watchClock(ctx context.Context) {
 // Now returns the database's clock without a round trip.
 func (e *Engine) Now() time.Time { return e.clock.Now() }
 
-// stampSQL returns the stamp of a change and keeps the greatest one in the sequence
-// change_clock. A stamp is the greatest of the clock, the transaction's start, the
-// latest stamp of all and the time that this process knows ($1).
+// stampSQL returns the stamp of a change: the greatest of the clock, the
+// transaction's start, the latest stamp of all and the time that this process knows
+// ($1).
+const stampSQL = `
+	SELECT greatest(s.last_value, ` + clockMillis + `, $1::bigint) FROM change_clock s`
+
+// keepStampSQL keeps the greatest stamp in the sequence change_clock. It runs right
+// before the commit, and only if the transaction has changed something: the value
+// must reach the disk, which a transaction that only looked need not wait for.
 //
 // The clock of a server can step back, and a standby with a slower clock can take
-// over. No stamp lies below an earlier stamp or watermark even then: both are
+// over. No stamp lies below a visible stamp or a watermark even then: both are
 // values of the sequence, which all transactions share at once, which does not fall
 // with the clock, and which reaches the disk and the standbys no later than the
-// commit of the transaction that set it. It is not a row, because writers would
-// queue for it. Its price is that two transactions may set it in the wrong order
-// when they are stamped within microseconds of each other; the next stamp mends
-// that, and each process sends its own latest time along.
-const stampSQL = `
-	SELECT CASE WHEN c.at > s.last_value THEN setval('change_clock', c.at) ELSE s.last_value END
-	FROM change_clock s, (SELECT greatest(` + clockMillis + `, $1::bigint) AS at) c`
+// commit of the transaction that set it. A transaction that waits for the row lock
+// of another is stamped after that one's commit, so after its stamp was kept. It is
+// not a row, because writers would queue for it. Its price is that two transactions
+// may set it in the wrong order when they commit within microseconds of each other;
+// the next commit mends that, and each process sends its own latest time along.
+const keepStampSQL = `SELECT setval('change_clock', $1) FROM change_clock WHERE last_value < $1`
 
 const clockMillis = `floor(extract(epoch FROM greatest(database_clock(), now())) * 1000)::bigint`
 

@@ -6,15 +6,24 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
 // runner runs statements on one connection.
-type runner struct{ conn *pgx.Conn }
+type runner struct {
+	conn  *pgx.Conn
+	wrote bool // a statement has changed rows
+}
+
+func (r *runner) note(tag pgconn.CommandTag) {
+	r.wrote = r.wrote || !tag.Select() && tag.RowsAffected() > 0
+}
 
 func (r *runner) Exec(ctx context.Context, sql string, args ...any) (int64, error) {
 	tag, err := r.conn.Exec(ctx, sql, args...)
+	r.note(tag)
 	return tag.RowsAffected(), mapError(err)
 }
 
@@ -56,19 +65,20 @@ func (r *runner) send(ctx context.Context, batch *pgx.Batch, items []db.Item, sk
 		}
 	}
 	for _, it := range items {
-		if err := result(res, it); err != nil {
+		if err := r.result(res, it); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func result(res pgx.BatchResults, it db.Item) error {
+func (r *runner) result(res pgx.BatchResults, it db.Item) error {
 	if it.Each == nil {
 		tag, err := res.Exec()
 		if err != nil {
 			return mapError(err)
 		}
+		r.note(tag)
 		if it.Done != nil {
 			return it.Done(tag.RowsAffected())
 		}
@@ -84,6 +94,7 @@ func result(res pgx.BatchResults, it db.Item) error {
 			return err
 		}
 	}
+	r.note(rs.CommandTag())
 	return mapError(rs.Err())
 }
 
@@ -128,7 +139,6 @@ func (t *tx) stamp() db.Item {
 			return err
 		}
 		t.now = time.UnixMilli(at).UTC()
-		t.engine.clock.Observe(t.now)
 		return nil
 	}}
 }
@@ -198,6 +208,11 @@ func (t *tx) commit(ctx context.Context) error {
 	if t.last != nil {
 		queue(batch, t.last.Items)
 		items = append(items, t.last.Items...)
+	}
+	if (t.wrote || !t.last.Empty()) && !t.now.IsZero() {
+		batch.Queue(keepStampSQL, t.now.UnixMilli())
+		items = append(items, db.Item{})
+		t.engine.clock.Observe(t.now)
 	}
 	batch.Queue("COMMIT")
 	items = append(items, db.Item{})
