@@ -33,13 +33,16 @@ type webhookAddCommand struct {
 	URL         string   `required:"" help:"Where events are sent."`
 	Event       []string `required:"" placeholder:"E" help:"An event kind such as assignment.completed; give it once per kind."`
 	Description string   `help:"A note for people."`
+	StrictOrder bool     `help:"Send one event at a time, each only after the one before it was delivered or has failed for good."`
 	WebhookFlags
 }
 
 func (c *webhookAddCommand) Run(ctx context.Context, cli *commands) error {
 	return operate(ctx, cli, func(a *app.App) (app.WebhookAdded, error) {
 		a.WarnOfTarget(ctx, c.config(), c.URL)
-		return a.AddWebhook(ctx, app.WebhookInput{Company: c.Company, URL: c.URL, Description: c.Description, Events: c.Event})
+		return a.AddWebhook(ctx, app.WebhookInput{
+			Company: c.Company, URL: c.URL, Description: c.Description, Events: c.Event, StrictOrder: c.StrictOrder,
+		})
 	})
 }
 

@@ -68,6 +68,7 @@ func (b *background) every(ctx context.Context, interval time.Duration, task str
 func (a *App) start(ctx context.Context, p *parts) (stop func(), err error) {
 	if !p.webhookOff {
 		a.store.OnDeliveries(p.dispatcher.Wake)
+		a.store.OnErased(p.dispatcher.StopSending)
 		if err := p.dispatcher.Start(ctx); err != nil {
 			return nil, err
 		}

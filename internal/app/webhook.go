@@ -58,11 +58,12 @@ type WebhookInput struct {
 	URL         string
 	Description string
 	Events      []string
+	StrictOrder bool // one at a time, in the order of the events
 }
 
 // AddWebhook adds a webhook to a company.
 func (a *App) AddWebhook(ctx context.Context, w WebhookInput) (WebhookAdded, error) {
-	in := domain.EndpointInput{URL: w.URL, Description: w.Description}
+	in := domain.EndpointInput{URL: w.URL, Description: w.Description, StrictOrder: w.StrictOrder}
 	for _, e := range w.Events {
 		in.Events = append(in.Events, domain.EventKind(e))
 	}

@@ -19,7 +19,7 @@ func (c *Cabinet) deliveryPages(private register) {
 
 func deliveryView(d domain.Delivery) view.Delivery {
 	v := view.Delivery{
-		ID: d.ID, State: view.DeliveryState(d.State), Event: string(d.Kind), ExternalID: d.ExternalID, EndpointID: d.EndpointID,
+		ID: d.ID, Sequence: d.Sequence, State: view.DeliveryState(d.State), Event: string(d.Kind), ExternalID: d.ExternalID, EndpointID: d.EndpointID,
 		EndpointURL: d.EndpointURL, Attempts: d.Attempts, CreatedAt: d.CreatedAt,
 	}
 	if d.Retrying() {

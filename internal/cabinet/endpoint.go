@@ -63,7 +63,9 @@ func endpointForm(p *page) error {
 }
 
 func (p *page) endpointInput() domain.EndpointInput {
-	in := domain.EndpointInput{URL: p.field("url"), Description: p.field("description")}
+	in := domain.EndpointInput{
+		URL: p.field("url"), Description: p.field("description"), StrictOrder: p.field("strictOrder") != "",
+	}
 	for _, k := range p.fields("event") {
 		in.Events = append(in.Events, domain.EventKind(k))
 	}
@@ -82,7 +84,7 @@ func (p *page) renderEndpointForm(id int64, in domain.EndpointInput, err error) 
 		return err
 	}
 	return p.renderInvalid(view.WebhookFormPage(p.shell(), view.EndpointForm{
-		ID: id, URL: in.URL, Description: in.Description, Kinds: kinds, HTTPAllowed: p.AllowHTTP, Errors: errs,
+		ID: id, URL: in.URL, Description: in.Description, StrictOrder: in.StrictOrder, Kinds: kinds, HTTPAllowed: p.AllowHTTP, Errors: errs,
 	}))
 }
 
@@ -168,7 +170,7 @@ func editForm(p *page) error {
 		return err
 	}
 	return p.renderOK(view.WebhookFormPage(p.shell(), view.EndpointForm{
-		ID: e.ID, URL: e.URL, Description: e.Description, Kinds: kinds, HTTPAllowed: p.AllowHTTP,
+		ID: e.ID, URL: e.URL, Description: e.Description, StrictOrder: e.StrictOrder, Kinds: kinds, HTTPAllowed: p.AllowHTTP,
 	}))
 }
 

@@ -93,9 +93,9 @@ func TestOverviewSendsAFixedNumberOfStatements(t *testing.T) {
 			v.get(view.PathOverview).wantStatus(http.StatusOK).wantText("Getting started")
 			return engine.statements.Load() - before
 		}
-		one, many := count(1), count(60)
+		one, many := count(1), count(40)
 		if one != many || many > 12 {
-			t.Errorf("%d statements with 1 webhook, %d with 61; want the same number, at most 12", one, many)
+			t.Errorf("%d statements with 1 webhook, %d with 41; want the same number, at most 12", one, many)
 		}
 	})
 }

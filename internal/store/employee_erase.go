@@ -10,8 +10,10 @@ import (
 
 // DeleteEmployee erases a live employee or, if there is none, the former ones with
 // the external id. Nothing that identifies the person stays; results stay without
-// a person. Codes: employee_not_found.
+// a person. It returns when no webhook with anything about the person is under
+// way. Codes: employee_not_found.
 func (s *Store) DeleteEmployee(ctx context.Context, c domain.Caller, externalID string) error {
+	var erased []domain.RecordKey
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
 		var live, former []domain.Employee
 		into := func(list *[]domain.Employee) func(db.Rows) error {
@@ -35,9 +37,16 @@ func (s *Store) DeleteEmployee(ctx context.Context, c domain.Caller, externalID 
 		if len(gone) == 0 {
 			return s.confirmNotFound(ctx, tx, c.Company.ID, externalID)
 		}
+		erased = nil
+		for _, e := range gone {
+			erased = append(erased, domain.RecordKey{CompanyID: e.CompanyID, EmployeeID: e.ID})
+		}
 		return s.erase(ctx, tx, box, c, gone)
 	})
 	if err != nil {
+		return err
+	}
+	if err := s.stopSending(ctx, erased); err != nil {
 		return err
 	}
 	s.db.Erased(ctx)

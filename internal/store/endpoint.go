@@ -35,6 +35,7 @@ func (s *Store) AddEndpoint(ctx context.Context, c domain.Caller, in domain.Endp
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
 		count := 0
 		b := &db.Batch{}
+		s.lockSubscriptions(b, c.Company.ID)
 		b.Query(func(r db.Rows) error { return r.Scan(&count) },
 			`SELECT count(*) FROM endpoints WHERE company_id = $1 AND removed_at IS NULL`, c.Company.ID)
 		if err := tx.Send(ctx, b); err != nil {
@@ -131,11 +132,21 @@ func (s *Store) changeEndpoint(ctx context.Context, c domain.Caller, id int64, w
 	return e, err
 }
 
+// lockSubscriptions queues a lock that waits for the transactions that write events
+// of the company, and keeps others from beginning: see outbox.prepare. It also
+// makes the number of endpoints exact.
+func (s *Store) lockSubscriptions(b *db.Batch, company int64) {
+	if lock := s.db.CompanyLock("$1::bigint", false); lock != "" {
+		b.Query(ignoreRow, `SELECT `+lock, company)
+	}
+}
+
 // lockAsked locks an endpoint and gives every kind of event that it asks for or
 // has asked for before.
 func (s *Store) lockAsked(ctx context.Context, tx db.Tx, company, id int64) ([]domain.EventKind, error) {
 	var out []domain.EventKind
 	b := &db.Batch{}
+	s.lockSubscriptions(b, company)
 	b.Query(func(r db.Rows) error {
 		var now, past string
 		if err := r.Scan(&now, &past); err != nil {

@@ -28,9 +28,24 @@ type subscriber struct {
 
 // prepare queues what must be known before events can be written: who listens,
 // and n event ids.
+//
+// The subscriptions are locked, shared, before they are read: enabling an endpoint
+// waits for the transactions that saw it disabled, so that none of them leaves an
+// event held on an endpoint that is enabled.
+//
+// An event's id is its sequence. It is drawn after the rows of its record are
+// locked, so that the sequence of one record is the order of its changes:
+//   - a new employee: the record has no other events yet;
+//   - somebody who comes back: the update of the former employee's row makes the
+//     transaction run again if another one has changed it since it was read;
+//   - a patch, an offboarding or an erasure: the employee is locked before;
+//   - new assignments, activities and deadlines: their employees are locked before.
 func (o *outbox) prepare(b *db.Batch, tx db.Tx, n int, companies ...int64) {
 	o.endpoints, o.due = nil, nil
-	list, args := o.store.db.ValuesTable(1, db.Column{Name: "company_id", Type: db.Int, Values: companies})
+	list, args := o.store.db.ValuesTable(1, db.Ints("company_id", companies))
+	if lock := o.store.db.CompanyLock("c.company_id", true); lock != "" {
+		b.Query(ignoreRow, `SELECT `+lock+` FROM `+list+` c`, args...)
+	}
 	b.Query(func(r db.Rows) error {
 		var s subscriber
 		var kinds string

@@ -27,10 +27,11 @@ import (
 
 // Store is the one database.
 type Store struct {
-	db         db.Engine
-	wake       func([]domain.EndpointKey)
-	employees  *batch.Batcher[employeeKey, employeeWithAssignments] // nil where batching buys nothing
-	provisions *batch.Batcher[provisionRequest, provisionResult]
+	db          db.Engine
+	wake        func([]domain.EndpointKey)
+	stopSending func(context.Context, []domain.RecordKey) error
+	employees   *batch.Batcher[employeeKey, employeeWithAssignments] // nil where batching buys nothing
+	provisions  *batch.Batcher[provisionRequest, provisionResult]
 
 	// companyWrites lets the changes of one company, which may wait for a lock,
 	// take half of the connections at most.
@@ -76,7 +77,10 @@ const companyWait = 5 * time.Second
 
 // New wraps an open engine.
 func New(engine db.Engine) *Store {
-	s := &Store{db: engine, companyWrites: db.NewLimit(engine.Stats().Max/2, companyWait), wake: func([]domain.EndpointKey) {}}
+	s := &Store{
+		db: engine, companyWrites: db.NewLimit(engine.Stats().Max/2, companyWait), wake: func([]domain.EndpointKey) {},
+		stopSending: func(context.Context, []domain.RecordKey) error { return nil },
+	}
 	if engine.Name() == "sqlite" { // its reads make no round trip, and it has one writer
 		s.provisions = batch.New(s.provision, batch.Options{MaxParallel: 1, SlowAfter: batch.NeverSlow})
 		return s
@@ -89,6 +93,10 @@ func New(engine db.Engine) *Store {
 // OnDeliveries sets the function that is called after a commit that made
 // deliveries due.
 func (s *Store) OnDeliveries(fn func([]domain.EndpointKey)) { s.wake = fn }
+
+// OnErased sets the function that is called after people were erased, before the
+// erasure is reported as done.
+func (s *Store) OnErased(fn func(context.Context, []domain.RecordKey) error) { s.stopSending = fn }
 
 // Engine returns the database itself, for migrations, health and statistics.
 func (s *Store) Engine() db.Engine { return s.db }

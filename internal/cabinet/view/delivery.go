@@ -20,6 +20,7 @@ const (
 // Delivery is a row of the log.
 type Delivery struct {
 	ID          string
+	Sequence    int64
 	State       DeliveryState
 	Event       string
 	ExternalID  string

@@ -45,6 +45,7 @@ type EndpointForm struct {
 	ID          int64
 	URL         string
 	Description string
+	StrictOrder bool // one delivery at a time
 	Kinds       []EventChoice
 	HTTPAllowed bool // the operator allows http
 	Errors      Errors

@@ -120,6 +120,10 @@ type Dialect interface {
 	// small scans it, and keeps that plan while the table grows.
 	Join(table, alias, on string) string
 	LeftJoin(table, alias, on string) string
+	// CompanyLock returns an expression that locks a company's subscriptions until
+	// the transaction ends, shared or not; empty where there is one writer. Those
+	// who wait are served in turn, so that shared locks can't starve the other kind.
+	CompanyLock(company string, shared bool) string
 	// LockTimeout returns a statement that bounds how long the transaction waits
 	// for each lock; empty where there is one writer. A lock that is not free in
 	// time is an ErrLocked.

@@ -28,6 +28,18 @@ func lateral(table, alias, on string) string {
 
 func (dialect) ForUpdate(alias string) string { return " FOR UPDATE OF " + alias }
 func (dialect) ForShare(alias string) string  { return " FOR SHARE OF " + alias }
+
+// subscriptionLocks is the class of the advisory locks of companies' subscriptions.
+const subscriptionLocks = 1
+
+func (dialect) CompanyLock(company string, shared bool) string {
+	function := "pg_advisory_xact_lock"
+	if shared {
+		function += "_shared"
+	}
+	return fmt.Sprintf("%s(%d, CAST(%s %% 2147483647 AS integer))", function, subscriptionLocks, company)
+}
+
 func (dialect) LockTimeout(d time.Duration) string {
 	return fmt.Sprintf("SET LOCAL lock_timeout = %d", d.Milliseconds())
 }

@@ -83,6 +83,8 @@ func (dialect) Name() string            { return "sqlite" }
 func (dialect) ForUpdate(string) string { return "" }
 func (dialect) ForShare(string) string  { return "" }
 
+func (dialect) CompanyLock(string, bool) string { return "" }
+
 func (dialect) LockTimeout(time.Duration) string { return "" }
 func (dialect) SkipLocked() string               { return "" }
 
