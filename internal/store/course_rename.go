@@ -13,8 +13,8 @@ import (
 // too: they are stamped for the readers of updatedSince, in steps that any process
 // can continue. A row of course_renames says which assignments have been stamped.
 
-// renameStep is how many assignments one transaction stamps: about 20 ms on
-// SQLite, whose other writers wait meanwhile.
+// renameStep is how many assignments one transaction stamps. On SQLite, whose other
+// writers wait for it, a step took 50 ms with 700,000 assignments on a busy machine.
 const renameStep = 500
 
 // firstSteps is how many steps a rename does itself, so that the few assignments
