@@ -66,7 +66,7 @@ type BulkResults struct {
 
 // BulkResult is the outcome of one item. If OK is true, AssignmentID is set and
 // Status is the assignment's; otherwise Status is "error", and Code and Message
-// say why.
+// explain why.
 type BulkResult struct {
 	Index        int       `json:"index"`
 	OK           bool      `json:"ok"`
@@ -76,7 +76,7 @@ type BulkResult struct {
 	Message      string    `json:"message,omitempty"`
 }
 
-// Progress says how far an assignment has come.
+// Progress describes how far an assignment has come.
 type Progress struct {
 	ID                int64            `json:"id"`
 	CompletionPercent float64          `json:"completionPercent"`

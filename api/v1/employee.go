@@ -38,7 +38,7 @@ type Provisioned struct {
 	Status     ProvisionStatus `json:"status"`
 }
 
-// EmployeeUpdate says what to change of an employee. Absent fields stay as they are.
+// EmployeeUpdate describes what to change of an employee. Absent fields stay as they are.
 type EmployeeUpdate struct {
 	Name   *string   `json:"name,omitempty"`
 	Email  *string   `json:"email,omitempty"`

@@ -54,7 +54,7 @@ func TestEncodingIsThatOfTheTags(t *testing.T) {
 	}
 }
 
-// fill gives a value random contents as the server has them: lists are never
+// fill fills a value with random contents as the server has them: lists are never
 // nil, and what an enum holds is one of its values.
 func fill(t *rapid.T, v reflect.Value) {
 	if enum, ok := v.Interface().(interface{ Values() []string }); ok {

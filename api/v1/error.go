@@ -8,7 +8,7 @@ type Error struct {
 	Fields  []FieldError `json:"fields,omitempty"`
 }
 
-// FieldError names one field that is wrong, and says why.
+// FieldError names one field that is wrong, and explains why.
 type FieldError struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`

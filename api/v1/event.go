@@ -1,6 +1,6 @@
 package v1
 
-// EventKind says what happened.
+// EventKind describes what happened.
 type EventKind string
 
 // Values returns every kind that the contract names.
@@ -21,14 +21,14 @@ type Event[T Employee | EmployeeRemoved | Assignment] struct {
 	Data       T         `json:"data"`
 }
 
-// EmployeeRemoved says who left the company, and why.
+// EmployeeRemoved describes who left the company, and why.
 type EmployeeRemoved struct {
 	ID         int64         `json:"id"`
 	ExternalID string        `json:"externalId"`
 	Reason     RemovalReason `json:"reason"`
 }
 
-// RemovalReason says why an employee left.
+// RemovalReason explains why an employee left.
 type RemovalReason string
 
 // Values returns every reason that the contract names.

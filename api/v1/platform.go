@@ -27,7 +27,7 @@ type ActivityResults struct {
 }
 
 // ActivityResult is the outcome of one item. If OK is true, Status is the
-// assignment's; otherwise Code and Message say what is wrong.
+// assignment's; otherwise Code and Message describe what is wrong.
 type ActivityResult struct {
 	Index   int              `json:"index"`
 	OK      bool             `json:"ok"`
@@ -51,13 +51,13 @@ type CourseSaved struct {
 	Status   CourseSaveStatus `json:"status"`
 }
 
-// CourseSaveStatus says whether a course is new, was changed, or already was as asked.
+// CourseSaveStatus reports whether a course is new, was changed, or already was as asked.
 type CourseSaveStatus string
 
 // Values returns every status that the platform contract names.
 func (CourseSaveStatus) Values() []string { return []string{"created", "updated", "unchanged"} }
 
-// Grant says whether a company has a course now.
+// Grant reports whether a company has a course now.
 type Grant struct {
 	CourseID  int64 `json:"courseId"`
 	CompanyID int64 `json:"companyId"`

@@ -19,7 +19,7 @@ func (t DateTime) MarshalJSON() ([]byte, error) {
 	return t.AppendJSON(make([]byte, 0, 32)), nil
 }
 
-// AssignmentStatus says where an assignment stands.
+// AssignmentStatus describes where an assignment stands.
 type AssignmentStatus string
 
 // Values returns every status that the contract names.
@@ -57,13 +57,13 @@ func (Scope) Values() []string {
 	return []string{"b2b_api", "b2b_read", "b2b_provision", "b2b_assignment"}
 }
 
-// ProvisionStatus says how provisioning found or made the employee.
+// ProvisionStatus describes how provisioning found or made the employee.
 type ProvisionStatus string
 
 // Values returns every status that the contract names.
 func (ProvisionStatus) Values() []string { return []string{"created", "linked", "found"} }
 
-// Pagination says where a page stands in the whole list.
+// Pagination describes where a page stands in the whole list.
 type Pagination struct {
 	Page  int64 `json:"page"`
 	Limit int   `json:"limit"`

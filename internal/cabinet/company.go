@@ -24,7 +24,7 @@ func changeCompany(p *page) error {
 	name, zone, text := p.field("name"), p.field("timeZone"), p.field("deadlineDays")
 	days, err := strconv.Atoi(text)
 	if err != nil {
-		days = -1 // refused below, with the sentence that says what to enter
+		days = -1 // refused below, with the sentence that describes what to enter
 	}
 	_, err = p.Companies.UpdateSettings(p.r.Context(), p.caller(), domain.CompanySettings{Name: &name, TimeZone: &zone, DefaultDeadlineDays: &days})
 	if errs, ok := formErrors(err); ok {

@@ -88,13 +88,13 @@ func (p *page) flashes() []view.Flash {
 // suspendedNotice is on every page of a suspended company.
 const suspendedNotice = "Your company is suspended. You can look at everything, but nothing can be changed."
 
-// redirectDone redirects to path, where a message says what was done.
+// redirectDone redirects to path, where a message describes what was done.
 func (p *page) redirectDone(text, path string) error {
 	p.session.Put(p.r.Context(), keyFlash, text)
 	return p.redirect(path)
 }
 
-// redirectProblem redirects to path, where a message says what did not work.
+// redirectProblem redirects to path, where a message describes what did not work.
 func (p *page) redirectProblem(text, path string) error {
 	p.session.Put(p.r.Context(), keyProblem, text)
 	return p.redirect(path)

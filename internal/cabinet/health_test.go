@@ -14,7 +14,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// history gives every delivery of the company a random past. None is created close
+// history assigns a random past to every delivery of the company. None is created close
 // to the edge of the last 24 hours, where the tile and the list would disagree only
 // because time passes between them.
 func (f fixture) history(random *rand.Rand) {

@@ -21,7 +21,7 @@ type bare struct{}
 
 func (bare) Open(_ string, sealed []byte) ([]byte, error) { return sealed, nil }
 
-// watched is a queue that tells what is recorded.
+// watched is a queue that reports what is recorded.
 type watched struct {
 	*store.Store
 	recorded  chan domain.DeliveryResult
@@ -91,7 +91,7 @@ func (r *fixture) stop() {
 	}
 }
 
-// replica is a second dispatcher beside the first one, for the same company.
+// replica is a second dispatcher next to the first one, for the same company.
 func (r *fixture) replica() *fixture {
 	config := r.config
 	config.Queue = &watched{Store: r.s, recorded: r.queue.recorded, isReplica: true}

@@ -11,7 +11,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// slowReceiver is an Attempter whose requests are out when the test says so, and
+// slowReceiver is an Attempter whose requests are out when the test asks for it, and
 // answered at its end.
 type slowReceiver struct {
 	begun chan Request

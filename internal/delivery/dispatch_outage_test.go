@@ -11,7 +11,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// failing is a queue that records when its test says so.
+// failing is a queue that records results only if its test allows it.
 type failing struct {
 	*watched
 	refuse func(results []domain.DeliveryResult) error

@@ -82,7 +82,7 @@ func TestTwoReplicasShareTheWork(t *testing.T) {
 		to := newHookReceiver(t, nil)
 		a := newFixture(t, s)
 		b := a.replica()
-		// Changes are committed beside either of the two.
+		// Changes are committed next to either of the two.
 		next := false
 		s.OnDeliveries(func(keys []domain.EndpointKey) {
 			if next = !next; next {

@@ -23,7 +23,7 @@ func (r *fixture) kill() {
 	})
 }
 
-// Replicas are killed again and again beside one that lives, while the receiver
+// Replicas are killed again and again next to one that lives, while the receiver
 // refuses every fifth attempt: whatever was committed arrives.
 func TestNothingIsLostWhenReplicasDie(t *testing.T) {
 	t.Parallel()

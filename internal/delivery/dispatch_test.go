@@ -193,7 +193,7 @@ func TestDisabledEndpointGetsNothingMore(t *testing.T) {
 	})
 }
 
-// parking tells how many deliveries are put aside.
+// parking returns how many deliveries are put aside.
 type parking struct {
 	*watched
 	parked chan int

@@ -95,7 +95,7 @@ type Dispatcher struct {
 	queues map[domain.EndpointKey]*endpointQueue // nil before the start
 }
 
-// lifecycle says what of a dispatcher may still run.
+// lifecycle controls which parts of a dispatcher may still run.
 type lifecycle struct {
 	stopping   chan struct{}   // closed when nothing more may be started
 	sending    context.Context // ends when attempts under way must end

@@ -113,7 +113,7 @@ func (q *endpointQueue) take(r report) {
 	}
 }
 
-// judge says what an outcome means for its delivery.
+// judge describes what an outcome means for its delivery.
 func (d *Dispatcher) judge(key domain.EndpointKey, item domain.DueDelivery, url string, out *Outcome) domain.DeliveryResult {
 	r := domain.DeliveryResult{Endpoint: key, Delivery: item, State: domain.DeliveryDelivered, DueAt: item.DueAt, Gone: out.Gone}
 	r.Delivery.Body = nil // not needed any more

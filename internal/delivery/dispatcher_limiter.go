@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// limiter shares the attempts that may be under way at once: by turns among the
-// companies that wait, and by turns among the endpoints of each.
+// limiter shares the attempts that may be under way at once: in turn among the
+// companies that wait, and in turn among the endpoints of each.
 type limiter struct {
 	limits Limits
 
@@ -72,7 +72,7 @@ func (l *limiter) acquire(u *slotUser) bool {
 	return false
 }
 
-// returnGrant gives a granted slot back that is not needed any more.
+// returnGrant returns a granted slot that is not needed any more.
 func (l *limiter) returnGrant(u *slotUser) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,7 +82,7 @@ func (l *limiter) returnGrant(u *slotUser) {
 	}
 }
 
-// release gives a slot back and grants what has become free.
+// release returns a slot and grants the slots that have become free.
 func (l *limiter) release(u *slotUser) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,7 +14,7 @@ const (
 	parkStep     = 500                    // deliveries that one transaction puts aside
 )
 
-// wakeup says why a queue should look for work.
+// wakeup explains why a queue should look for work.
 type wakeup uint32
 
 const (
@@ -39,7 +39,7 @@ type endpointQueue struct {
 	written <-chan struct{} // closed once the latest request is out; nil before the first
 }
 
-// lease says who may send, in local monotonic time: whatever clocks do, a lease is
+// lease is the right to send, in local monotonic time: whatever clocks do, a lease is
 // over when its time has passed here since before it was asked for.
 type lease struct {
 	owner      string // empty if nobody holds it, as far as is known

@@ -17,7 +17,7 @@ import (
 // endpoint was saved and to an internal one later gets no connection. CheckURL tells the same earlier and clearer.
 type Guard struct {
 	AllowPrivate bool          // every address and port is dialled
-	AllowHTTP    bool          // http beside https
+	AllowHTTP    bool          // http in addition to https
 	Ports        []uint16      // if not empty, no other port is dialled
 	Resolver     *net.Resolver // nil: the system's
 }

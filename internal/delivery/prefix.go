@@ -3,7 +3,7 @@ package delivery
 import "net/netip"
 
 // blockedPrefixes lists where no webhook goes, with what to tell the person who entered such a target. The first
-// match gives the reason, so a special case stands before the range around it.
+// match returns the reason, so a special case stands before the range around it.
 var blockedPrefixes = []struct {
 	prefix netip.Prefix
 	reason string
@@ -56,7 +56,7 @@ var (
 	nat64          = netip.MustParsePrefix("64:ff9b::/96")
 )
 
-// blockedReason tells why no webhook goes to addr; it is empty for a public address.
+// blockedReason explains why no webhook goes to addr; it is empty for a public address.
 func blockedReason(addr netip.Addr) string {
 	if addr.Zone() != "" {
 		return "an address of one network interface of this machine"

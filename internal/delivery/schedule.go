@@ -44,7 +44,7 @@ func ParseSchedule(text string) (Schedule, error) {
 // Attempts is the number of attempts that one round of a delivery has.
 func (s Schedule) Attempts() int { return len(s) + 1 }
 
-// Next tells how long to wait after the failed attempt of that number (from 1 within the round) and whether another
+// Next returns how long to wait after the failed attempt of that number (from 1 within the round) and whether another
 // attempt follows at all. retryAfter is what the receiver asked for, 0 if nothing: it lengthens the wait, never
 // shortens it, and counts at most MaxRetryAfter.
 func (s Schedule) Next(failed int, retryAfter time.Duration) (wait time.Duration, more bool) {

@@ -35,7 +35,7 @@ const (
 const DefaultTimeout = 10 * time.Second
 
 // readBody bounds what is read of a response. A 2xx that goes on beyond it is a success: the receiver has answered,
-// and what else it sends is of no use here.
+// and the rest is not needed.
 const readBody = 64 << 10
 
 // Config sets a Sender up.
@@ -95,7 +95,7 @@ type Request struct {
 	Test           bool   // it is marked as a test event
 
 	// Written is called once the request is out, perhaps again if it had to go out
-	// anew; nil is fine.
+	// again; nil is fine.
 	Written func()
 }
 
@@ -234,7 +234,7 @@ func newRequest(ctx context.Context, u *url.URL, headers domain.Headers, body []
 		values[i] = line.Value
 		header[line.Name] = values[i : i+1 : i+1]
 	}
-	// A delivery can be repeated, as its id tells receivers. An empty key says so to the transport and is not sent:
+	// A delivery can be repeated, as its id tells receivers. An empty key marks the request as repeatable and is not sent:
 	// if a kept connection turns out to be closed, the request goes out again on a fresh one.
 	header["Idempotency-Key"] = nil
 	req := &http.Request{

@@ -17,7 +17,7 @@ const (
 	lookupTimeout = 5 * time.Second
 )
 
-// TargetKind says which part of a target is not acceptable.
+// TargetKind describes which part of a target is not acceptable.
 type TargetKind string
 
 // The kinds of a TargetError.
@@ -30,7 +30,7 @@ const (
 	TargetDNS     TargetKind = "dns"     // the name does not resolve, at least not now
 )
 
-// TargetError tells why webhooks are not sent to a target. Message is a sentence for the person who entered it.
+// TargetError explains why webhooks are not sent to a target. Message is a sentence for the person who entered it.
 type TargetError struct {
 	Kind    TargetKind
 	Message string
@@ -56,7 +56,7 @@ func (t *target) hostPort() string {
 	return net.JoinHostPort(t.host, strconv.Itoa(int(t.port)))
 }
 
-// CheckURL tells whether webhooks can go to raw, for use when an endpoint is saved or tested. Its errors are
+// CheckURL reports whether webhooks can go to raw, for use when an endpoint is saved or tested. Its errors are
 // *TargetError. TargetDNS alone may pass with time: a name that does not resolve yet can still be saved.
 //
 // A pass is no promise: the dialler decides again on the address that it dials.
@@ -194,7 +194,7 @@ func checkLabel(label string) error {
 	return nil
 }
 
-// isNumber tells whether a resolver could read the label as a number: digits, or 0x and hexadecimal digits.
+// isNumber reports whether a resolver could read the label as a number: digits, or 0x and hexadecimal digits.
 func isNumber(label string) bool {
 	if isDigits(label) {
 		return true

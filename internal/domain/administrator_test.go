@@ -16,7 +16,7 @@ func TestLinks(t *testing.T) {
 		if !ok || got != kind || len(token) != 44 {
 			t.Errorf("link %q: kind %c, %v", token, got, ok)
 		}
-		// Whoever holds an invitation can't turn it into the operator's word.
+		// The holder of an invitation cannot turn it into a link of the operator.
 		if changed, _, _ := domain.ParseLink("o" + token[1:]); kind == domain.LinkInvitation && changed == hash {
 			t.Error("the hash does not cover the kind")
 		}

@@ -40,7 +40,7 @@ type Delivery struct {
 	Body        []byte
 }
 
-// Retrying says whether a pending delivery has failed before in this round.
+// Retrying reports whether a pending delivery has failed before in this round.
 func (d Delivery) Retrying() bool {
 	return d.State == DeliveryPending && d.Attempts > d.RoundStart
 }

@@ -18,7 +18,7 @@ const (
 	FailingLimit   = 5 * 24 * time.Hour
 )
 
-// DisabledReason says why an endpoint gets nothing.
+// DisabledReason explains why an endpoint gets nothing.
 type DisabledReason string
 
 // The reasons.
@@ -78,15 +78,15 @@ func SecretLabel(companyID int64) string { return "webhook/" + strconv.FormatInt
 // Key names the endpoint across companies.
 func (e Endpoint) Key() EndpointKey { return EndpointKey{CompanyID: e.CompanyID, ID: e.ID} }
 
-// Enabled says whether events are sent.
+// Enabled reports whether events are sent.
 func (e Endpoint) Enabled() bool { return e.DisabledAt == nil && e.RemovedAt == nil }
 
-// Rotating says whether the previous secret still signs at now.
+// Rotating reports whether the previous secret still signs at now.
 func (e Endpoint) Rotating(now time.Time) bool {
 	return len(e.Previous) > 0 && e.PreviousUntil != nil && now.Before(*e.PreviousUntil)
 }
 
-// Wants says whether the endpoint subscribed to a kind.
+// Wants reports whether the endpoint subscribed to a kind.
 func (e Endpoint) Wants(k EventKind) bool { return slices.Contains(e.Events, k) }
 
 // CheckEvents refuses an empty or unknown subscription and folds repeats.

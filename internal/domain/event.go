@@ -112,7 +112,7 @@ func EmployeeRemoved(e Employee, reason RemovalReason, now time.Time) Event {
 		removedData{ID: e.ID, ExternalID: e.ExternalID, Reason: reason})
 }
 
-// AssignmentEvent tells of a as it is at now.
+// AssignmentEvent reports a as it is at now.
 func AssignmentEvent(kind EventKind, a Assignment, now time.Time) Event {
 	data := assignmentData{
 		ID: a.ID, ExternalID: a.ExternalID, EmployeeExternalID: a.EmployeeExternalID, EmployeeEmail: a.EmployeeEmail,

@@ -33,7 +33,7 @@ func download(t *testing.T, write func(ctx context.Context, begin httpapi.Begin)
 	return string(text), err
 }
 
-// Whoever writes a file ends its context on returning, as contexts with a time
+// A writer of a file ends its context when it returns, as contexts with a time
 // limit are to be. The end of the file must still get through.
 func TestDownloadSurvivesTheEndOfItsContext(t *testing.T) {
 	t.Parallel()

@@ -6,7 +6,7 @@ import (
 	v1 "github.com/coursebridge/coursebridge/api/v1"
 )
 
-// getProgress says how far an assignment has come.
+// getProgress returns how far an assignment has come.
 func (h *handler) getProgress(ctx context.Context, r *request) (v1.Progress, error) {
 	a, err := h.findAssignment(ctx, r)
 	if err != nil {

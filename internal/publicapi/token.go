@@ -7,7 +7,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// getToken says what the token of the request may do.
+// getToken returns what the token of the request may do.
 func (h *handler) getToken(_ context.Context, r *request) (v1.Token, error) {
 	t := r.Caller
 	out := v1.Token{

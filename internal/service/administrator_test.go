@@ -75,7 +75,7 @@ func TestRemoveAdministrator(t *testing.T) {
 			f.t.Error("an identity that served no company was kept")
 		}
 		bob = back
-		// Who serves another company keeps the rest.
+		// An administrator of another company keeps everything else.
 		_, token, err := f.administrators.Invite(ctx, dora.Caller(here), invitation("bob@x.test"))
 		must(f.t, "invite", err)
 		_, err = f.signIn.Accept(ctx, back.Actor(here), token)

@@ -142,7 +142,7 @@ func TestLateLookIsNotKept(t *testing.T) {
 	})
 }
 
-// Even when nothing else has told of the revocation, a look that took long is
+// Even when nothing else has reported the revocation, a look that took long is
 // not trusted.
 func TestSlowLookIsNotTrusted(t *testing.T) {
 	t.Parallel()

@@ -25,7 +25,7 @@ type DeliveryStore interface {
 	DropLease(ctx context.Context, name, owner string) error
 }
 
-// Deliveries gives a page of the log, newest first; after is the cursor that the
+// Deliveries returns a page of the log, newest first; after is the cursor that the
 // page before gave. Codes: invalid_request.
 func (w *Webhooks) Deliveries(ctx context.Context, c domain.Caller, f domain.DeliveryFilter, after *domain.DeliveryCursor, limit int) (domain.DeliveryPage, error) {
 	var checks domain.Checks
@@ -49,7 +49,7 @@ func (w *Webhooks) Deliveries(ctx context.Context, c domain.Caller, f domain.Del
 	return w.store.Deliveries(ctx, c.Company.ID, f, after, limit)
 }
 
-// Delivery gives one delivery with its body and every attempt. Codes: not_found.
+// Delivery returns one delivery with its body and every attempt. Codes: not_found.
 func (w *Webhooks) Delivery(ctx context.Context, c domain.Caller, id string) (domain.DeliveryDetail, error) {
 	return w.store.Delivery(ctx, c.Company.ID, id)
 }

@@ -61,7 +61,7 @@ type WebhookOptions struct {
 	Log       *slog.Logger  // slog.Default if nil
 }
 
-// NewWebhooks gives the use cases.
+// NewWebhooks returns the use cases.
 func NewWebhooks(store WebhookStore, targets Targets, box SecretBox, o WebhookOptions) *Webhooks {
 	if o.Retention == 0 {
 		o.Retention = 30 * 24 * time.Hour
@@ -75,7 +75,7 @@ func NewWebhooks(store WebhookStore, targets Targets, box SecretBox, o WebhookOp
 	}
 }
 
-// Add makes an endpoint and gives its signing secret. Codes: invalid_request.
+// Add makes an endpoint and returns its signing secret. Codes: invalid_request.
 func (w *Webhooks) Add(ctx context.Context, c domain.Caller, in domain.EndpointInput) (domain.Endpoint, string, error) {
 	if err := c.Authorize(domain.PermissionChange); err != nil {
 		return domain.Endpoint{}, "", err
@@ -88,7 +88,7 @@ func (w *Webhooks) Add(ctx context.Context, c domain.Caller, in domain.EndpointI
 	return e, secret, err
 }
 
-// check tells of every field that is wrong, and of a URL that can't be used.
+// check reports every field that is wrong, and a URL that can't be used.
 func (w *Webhooks) check(ctx context.Context, in *domain.EndpointInput) error {
 	if err := in.Check(); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (w *Webhooks) check(ctx context.Context, in *domain.EndpointInput) error {
 	return checks.Err()
 }
 
-// CheckURL says whether an address may be a target, in a sentence for the person
+// CheckURL reports whether an address may be a target, in a sentence for the person
 // who entered it.
 func (w *Webhooks) CheckURL(ctx context.Context, url string) error {
 	return w.targets.CheckTarget(ctx, url)
@@ -124,17 +124,17 @@ func (w *Webhooks) Update(ctx context.Context, c domain.Caller, id int64, in dom
 	return w.store.UpdateEndpoint(ctx, c, id, in)
 }
 
-// List gives the company's endpoints in ascending id.
+// List returns the company's endpoints in ascending id.
 func (w *Webhooks) List(ctx context.Context, c domain.Caller) ([]domain.Endpoint, error) {
 	return w.store.Endpoints(ctx, c.Company.ID)
 }
 
-// Get gives one endpoint. Codes: not_found.
+// Get returns one endpoint. Codes: not_found.
 func (w *Webhooks) Get(ctx context.Context, c domain.Caller, id int64) (domain.Endpoint, error) {
 	return w.store.Endpoint(ctx, c.Company.ID, id)
 }
 
-// RevealSecret gives the signing secret; the audit log remembers who saw it. Codes: not_found.
+// RevealSecret returns the signing secret; the audit log remembers who saw it. Codes: not_found.
 func (w *Webhooks) RevealSecret(ctx context.Context, c domain.Caller, id int64) (string, error) {
 	if err := c.Authorize(domain.PermissionChange); err != nil {
 		return "", err
@@ -197,7 +197,7 @@ func (w *Webhooks) retire(e domain.Endpoint) (string, error) {
 }
 
 // Enable lets events be sent again. Unless forced, a test event must be accepted
-// first; the attempt tells what came of it. Codes: not_found, invalid_request
+// first; the attempt contains the outcome. Codes: not_found, invalid_request
 // when the test failed.
 func (w *Webhooks) Enable(ctx context.Context, c domain.Caller, id int64, force bool) (domain.Endpoint, domain.Attempt, error) {
 	if err := c.Authorize(domain.PermissionChange); err != nil {
@@ -259,7 +259,7 @@ func (w *Webhooks) park(ctx context.Context, key domain.EndpointKey) error {
 }
 
 // Test sends a test event of the kind, the first one the endpoint subscribed to
-// if it is empty, and tells what came of it. Codes: not_found, invalid_request.
+// if it is empty, and returns the outcome. Codes: not_found, invalid_request.
 func (w *Webhooks) Test(ctx context.Context, c domain.Caller, id int64, kind domain.EventKind) (domain.Attempt, error) {
 	if err := c.Authorize(domain.PermissionChange); err != nil {
 		return domain.Attempt{}, err
@@ -280,7 +280,7 @@ func (w *Webhooks) Test(ctx context.Context, c domain.Caller, id int64, kind dom
 }
 
 // probe sends a test event. It stays out of the queue and of the log, where it
-// would be mistaken for something that happened; the audit log tells of it.
+// would be mistaken for something that happened; the audit log reports it.
 func (w *Webhooks) probe(ctx context.Context, c domain.Caller, e domain.Endpoint, kind domain.EventKind) (domain.Attempt, error) {
 	secret, err := w.open(e, e.Secret)
 	if err != nil {

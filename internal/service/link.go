@@ -19,7 +19,7 @@ func (s *SignIn) Link(ctx context.Context, token string) (domain.SignInLink, err
 }
 
 // Enter uses a one-time link and signs its administrator in. The password is
-// cleared and has to be set anew. Those with a second factor need the code.
+// cleared and has to be set again. Those with a second factor need the code.
 // Codes: not_found, unauthorized, rate_limited.
 func (s *SignIn) Enter(ctx context.Context, token, code string, from Origin) (domain.Administrator, error) {
 	link, err := s.Link(ctx, token)

@@ -17,7 +17,7 @@ func (w *Webhooks) Redeliver(ctx context.Context, c domain.Caller, id string) er
 	return w.store.Redeliver(ctx, c, id)
 }
 
-// CountRedeliver says how many deliveries RedeliverRange would send again. Codes:
+// CountRedeliver returns how many deliveries RedeliverRange would send again. Codes:
 // invalid_request, not_found.
 func (w *Webhooks) CountRedeliver(ctx context.Context, c domain.Caller, f domain.RedeliveryFilter) (int64, error) {
 	if err := w.checkRange(ctx, c, &f); err != nil {
@@ -56,7 +56,7 @@ func (w *Webhooks) checkRange(ctx context.Context, c domain.Caller, f *domain.Re
 	return err
 }
 
-// RedeliveryJob gives a redelivery with its progress. Codes: not_found.
+// RedeliveryJob returns a redelivery with its progress. Codes: not_found.
 func (w *Webhooks) RedeliveryJob(ctx context.Context, c domain.Caller, id int64) (domain.Redelivery, error) {
 	return w.store.Redelivery(ctx, c.Company.ID, id)
 }
@@ -79,7 +79,7 @@ func (w *Webhooks) Run(ctx context.Context) {
 	both.Wait()
 }
 
-// redeliver carries on every open redelivery by turns, so that a long one keeps
+// redeliver carries on every open redelivery in turn, so that a long one keeps
 // no other waiting, one replica at a time.
 func (w *Webhooks) redeliver(ctx context.Context) error {
 	const name, hold = "redeliveries", 30 * time.Second

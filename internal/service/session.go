@@ -29,7 +29,7 @@ type SessionStore interface {
 }
 
 // Sessions keeps the cabinet's sessions. It implements the store interface of the
-// session library. Who is signed in is a column of the session, not part of the
+// session library. The signed-in account is a column of the session, not part of the
 // library's data, so that sessions can be listed and ended one by one. Idle sessions
 // end here: the library's own idle timeout stays off, because it would turn every
 // page view into a write.

@@ -305,7 +305,7 @@ func TestRedeliveryGoesOnAfterACrash(t *testing.T) {
 	})
 }
 
-// expiring tells when a round of retention is over.
+// expiring reports when a round of retention is over.
 type expiring struct {
 	*store.Store
 	over chan struct{}

@@ -8,7 +8,7 @@ import (
 )
 
 // eraseAdministrator erases someone who used to be an administrator, with the
-// sessions. Rows that say who did something hold the id (see domain.Actor.Ref), so
+// sessions. Rows that describe who did something hold the id (see domain.Actor.Ref), so
 // this takes the same few statements however much the person has done. Someone who
 // still serves a company, or is invited to, stays an administrator.
 func (s *Store) eraseAdministrator(ctx context.Context, tx db.Tx, email string) error {

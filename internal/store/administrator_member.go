@@ -37,8 +37,8 @@ func (s *Store) Members(ctx context.Context, company int64) ([]domain.Member, []
 	return members, invited, s.read(ctx, b)
 }
 
-// addMember queues that an administrator serves a company. Who follows an
-// invitation was added by whoever wrote it: the log knows.
+// addMember queues that an administrator serves a company. One who follows an
+// invitation was added by its author, whom the audit log names.
 func addMember(b *db.Batch, m domain.Membership, administrator int64, by domain.Actor, now time.Time) {
 	b.Exec(`INSERT INTO company_administrators (company_id, administrator_id, role, added_at, added_by)
 		VALUES ($1, $2, $6, $3, coalesce((SELECT CASE WHEN e.actor_kind = 'person' THEN 'person:' || e.actor_id ELSE e.actor_label END
@@ -77,7 +77,7 @@ func isLastOwner(roles map[int64]domain.CabinetRole, id int64) bool {
 }
 
 // RemoveAdministrator takes an administrator out of a company, never the last
-// owner. Whoever serves none any more is signed out and removed. Codes: not_found,
+// owner. One who serves no company any more is signed out and removed. Codes: not_found,
 // invalid_request.
 func (s *Store) RemoveAdministrator(ctx context.Context, c domain.Caller, id int64) error {
 	return s.write(ctx, func(tx db.Tx, box *outbox) error {

@@ -11,7 +11,7 @@ import (
 // A course's name is stored once, so that renaming it is one short transaction
 // however often it is assigned. Its assignments show the name and so have changed
 // too: they are stamped for the readers of updatedSince, in steps that any process
-// can continue. A row of course_renames says which assignments have been stamped.
+// can continue. A row of course_renames describes which assignments have been stamped.
 
 // renameStep is how many assignments one transaction stamps. On SQLite, whose other
 // writers wait for it, a step took 50 ms with 700,000 assignments on a busy machine.

@@ -32,8 +32,8 @@ func scanDelivery(r db.Rows, d *domain.Delivery, more ...any) error {
 	return err
 }
 
-// Deliveries gives a page of the log, newest first, without bodies. Codes:
-// not_found for a cursor that is none.
+// Deliveries returns a page of the log, newest first, without bodies. Codes:
+// not_found for an invalid cursor.
 func (s *Store) Deliveries(ctx context.Context, company int64, f domain.DeliveryFilter, after *domain.DeliveryCursor, limit int) (domain.DeliveryPage, error) {
 	page := domain.DeliveryPage{Items: []domain.Delivery{}}
 	c := &conditions{}
@@ -88,7 +88,7 @@ func (s *Store) WaitingDeliveries(ctx context.Context, company, endpoint int64) 
 	return n, s.read(ctx, b)
 }
 
-// Delivery gives one delivery with its body and every attempt. Codes: not_found.
+// Delivery returns one delivery with its body and every attempt. Codes: not_found.
 func (s *Store) Delivery(ctx context.Context, company int64, id string) (domain.DeliveryDetail, error) {
 	var d domain.DeliveryDetail
 	parsed, err := uuid.Parse(id)

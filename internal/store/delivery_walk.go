@@ -61,7 +61,7 @@ func stateWalks(f domain.DeliveryFilter, s domain.DeliveryState) []string {
 	return kindWalks(f, inState[s])
 }
 
-// kindWalks gives a walk per kind, but for a filter that names one or finds what
+// kindWalks returns a walk per kind, but for a filter that names one or finds what
 // it searches for by other means.
 func kindWalks(f domain.DeliveryFilter, condition string) []string {
 	if f.Kind != "" || f.Search != "" {

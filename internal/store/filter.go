@@ -1,6 +1,6 @@
 package store
 
-// accessPath says how the conditions of a filter are written, and thereby which
+// accessPath describes how the conditions of a filter are written, and thereby which
 // way to the rows PostgreSQL may plan.
 type accessPath int
 

@@ -37,7 +37,7 @@ func (s *Store) DropLease(ctx context.Context, name, owner string) error {
 }
 
 // SettingOnce keeps value under key unless something is kept there already, and
-// gives what is kept.
+// returns what is kept.
 func (s *Store) SettingOnce(ctx context.Context, key string, value []byte) ([]byte, error) {
 	var kept []byte
 	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {
@@ -50,7 +50,7 @@ func (s *Store) SettingOnce(ctx context.Context, key string, value []byte) ([]by
 	return kept, err
 }
 
-// Setting gives what is kept under key, nil when nothing is.
+// Setting returns what is kept under key, nil when nothing is.
 func (s *Store) Setting(ctx context.Context, key string) ([]byte, error) {
 	var kept []byte
 	b := &db.Batch{}

@@ -72,7 +72,7 @@ func redeliverable(c *conditions, company int64, f domain.RedeliveryFilter, stat
 	c.add(`d.endpoint_id IN (SELECT e.id FROM endpoints e WHERE e.company_id = ? AND e.disabled_at IS NULL AND e.removed_at IS NULL)`, company)
 }
 
-// CountRedeliverable says how many deliveries a redelivery would send.
+// CountRedeliverable returns how many deliveries a redelivery would send.
 func (s *Store) CountRedeliverable(ctx context.Context, company int64, f domain.RedeliveryFilter) (int64, error) {
 	var total int64
 	b := &db.Batch{}
@@ -148,7 +148,7 @@ func scanRedelivery(r db.Rows, j *domain.Redelivery, more ...any) error {
 	return err
 }
 
-// Redelivery gives one redelivery with its progress. Codes: not_found.
+// Redelivery returns one redelivery with its progress. Codes: not_found.
 func (s *Store) Redelivery(ctx context.Context, company, id int64) (domain.Redelivery, error) {
 	var j domain.Redelivery
 	found := false
@@ -178,7 +178,7 @@ func (s *Store) OpenRedeliveries(ctx context.Context) ([]domain.Redelivery, erro
 }
 
 // ContinueRedelivery puts the next deliveries of a redelivery back into the
-// queue, up to limit, and says whether that was the last of them. Where it has
+// queue, up to limit, and reports whether that was the last of them. Where it has
 // come to is written with them, so that it goes on there after a crash.
 func (s *Store) ContinueRedelivery(ctx context.Context, company, id int64, limit int) (finished bool, err error) {
 	err = s.write(ctx, func(tx db.Tx, box *outbox) error {

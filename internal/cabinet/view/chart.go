@@ -33,7 +33,7 @@ func (c Chart) totals() Bucket {
 
 func (b Bucket) total() int64 { return b.Delivered + b.Retrying + b.Failed }
 
-// words says what a chart shows, for screen readers.
+// words describes what a chart shows, for screen readers.
 func (b Bucket) words() string {
 	return formatCount(b.Delivered) + " delivered, " + formatCount(b.Retrying) + " retrying, " + formatCount(b.Failed) + " failed"
 }

@@ -50,7 +50,7 @@ func (c Clock) InputSeconds(t *time.Time) string {
 	return t.In(c.zone()).Format(inputLayout + ":05")
 }
 
-// Relative says how far a time lies from now. After a week it is a date: "40
+// Relative describes how far a time lies from now. After a week it is a date: "40
 // days ago" makes people count. The script that keeps an open page current
 // follows the same steps.
 func (c Clock) Relative(t time.Time) string {

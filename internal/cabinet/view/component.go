@@ -28,7 +28,7 @@ type Confirm struct {
 	Hidden  []Option // fields that go with the form
 }
 
-// empty is what a list says when it has no rows.
+// empty is what a list shows when it has no rows.
 type empty struct {
 	title    string
 	sentence string

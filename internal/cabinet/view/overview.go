@@ -37,13 +37,13 @@ type Health struct {
 	Held      int64
 }
 
-// missing says what share of the deliveries has not arrived.
+// missing describes what share of the deliveries has not arrived.
 func (h Health) missing() string {
 	tried := h.Delivered + h.Retrying + h.Failed
 	return formatPercent(h.Retrying+h.Failed, tried) + " of the deliveries of the last 24 hours have not arrived"
 }
 
-// words says what became of the deliveries, leaving out what there is none of.
+// words describes what became of the deliveries, leaving out what there is none of.
 func (h Health) words() string {
 	out := formatCount(h.Delivered) + " delivered"
 	for _, part := range []struct {

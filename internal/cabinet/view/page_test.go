@@ -225,7 +225,8 @@ func TestCellsAreLabelled(t *testing.T) {
 	})
 }
 
-// Forms that only sign in or out or choose a theme may be sent twice.
+// repeatable lists the forms that may be sent twice: they only sign in or out, or
+// choose a theme.
 var repeatable = []string{view.PathTheme, view.PathSignIn, view.PathSignInCode, view.PathSignOut, view.PathCompanies}
 
 func TestFormsCarryANonce(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TokenState says whether a token works.
+// TokenState reports whether a token works.
 type TokenState string
 
 // The states of a token.

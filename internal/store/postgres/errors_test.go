@@ -13,7 +13,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// connecting gives the error of a connection that does not come about.
+// connecting returns the error of a connection that does not come about.
 func connecting(cause error) error {
 	config, err := pgconn.ParseConfig("postgres://nobody@127.0.0.1:1/none?sslmode=disable")
 	if err != nil {

@@ -115,7 +115,7 @@ type tx struct {
 // beginSQL takes the writer lock, which comes before the stamp: see Watermark. It
 // also bounds how long the transaction may wait for a lock, run a statement and be
 // idle, so that a client that is gone neither keeps its locks nor holds up the
-// watermark. The bounds are the transaction's own, because a pooler may give the
+// watermark. The bounds are the transaction's own, because a pooler may pass the
 // connection to somebody else afterwards.
 const beginSQL = `SELECT pg_advisory_xact_lock_shared($1), set_config('lock_timeout', $2, true),
 	set_config('idle_in_transaction_session_timeout', $3, true), set_config('statement_timeout', $4, true)`

@@ -39,7 +39,7 @@ func exec(t *testing.T, e *sqlite.Engine, sql string, args ...any) {
 	}
 }
 
-// holds tells whether any file of the database still has the text.
+// holds reports whether any file of the database still has the text.
 func holds(t *testing.T, e *sqlite.Engine, text string) bool {
 	t.Helper()
 	for _, suffix := range []string{"", "-wal"} {

@@ -149,7 +149,7 @@ func TestEraseOneOfTwo(t *testing.T) {
 }
 
 // Rows name administrators by id, so that erasing someone who used to be one
-// leaves no trace and changes none of the rows that say what the person did.
+// leaves no trace and changes none of the rows that describe what the person did.
 // Someone who still is an administrator stays one.
 func TestEraseAdministrator(t *testing.T) {
 	t.Parallel()

@@ -104,7 +104,7 @@ func TestPatchEmail(t *testing.T) {
 	})
 }
 
-// wantTold holds what the company's events and audit log gained since the last look.
+// writtenSoFar counts the events and audit entries that were checked so far.
 type writtenSoFar struct{ events, entries int }
 
 func (l *writtenSoFar) want(f testCompany, what string, events, entries []string) {
