@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 type arrival struct {
 	delivery  string // X-Service-Delivery
 	attempt   string
+	sequence  int64 // X-Service-Sequence, 0 if it is missing
 	event     string
 	subject   string // the externalId that the event is about
 	body      string
@@ -75,7 +77,9 @@ func (r *receiver) record(req *http.Request, body []byte) arrival {
 		Data  struct{ ExternalID string }
 	}
 	_ = json.Unmarshal(body, &payload) // an invalid body is recorded as an unknown event
+	sequence, _ := strconv.ParseInt(req.Header.Get("X-Service-Sequence"), 10, 64)
 	a := arrival{
+		sequence: sequence,
 		delivery: req.Header.Get("X-Service-Delivery"), attempt: req.Header.Get("X-Service-Attempt"),
 		event: payload.Event, subject: payload.Data.ExternalID, body: string(body),
 		signature: req.Header.Get("X-Service-Signature"), at: time.Now(),

@@ -46,9 +46,10 @@ func tortureSettings(t *testing.T) (duration time.Duration, seed uint64) {
 	return duration, seed
 }
 
-// A client mirrors a company by polling with updatedSince while workers change it
-// at random, servers are killed and, on PostgreSQL, one of two replicas is paused
-// for longer than its leases last. In the end the mirror equals what the API shows.
+// Two clients mirror a company while workers change it at random, servers are
+// killed and, on PostgreSQL, one of two replicas is paused for longer than its
+// leases last. One client polls with updatedSince, the other applies webhooks in
+// the order of their sequence. In the end both mirrors equal what the API shows.
 func TestMirrorsEqualTheTruth(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, database string) {
@@ -86,6 +87,14 @@ func mirrorUnderTorture(t *testing.T, database string, replicas int) {
 		want, err := acme.truth(t.Context(), base)
 		return errors.Join(err, mirror.poll(t.Context(), base), acme.checkSync(t.Context(), base, mirror, want))
 	})
+	newLedger(t, acme, cluster.servers).waitUntilDrained(t)
+	want, err := acme.truth(t.Context(), base)
+	if err == nil {
+		err = acme.checkWebhooks(t.Context(), base, newWebhookMirror(first(inbox.all())), want)
+	}
+	if err != nil {
+		t.Errorf("the webhook mirror differs from the truth: %v", err)
+	}
 }
 
 // first returns the first of two values.
