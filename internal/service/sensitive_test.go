@@ -13,7 +13,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/service"
 )
 
-// TestSensitiveActsAreAudited checks what the log tells of that changes no record of
+// TestSensitiveActsAreAudited checks what the log reports that changes no record of
 // the company: downloads, sign-out, and what is done to the platform itself.
 func TestSensitiveActsAreAudited(t *testing.T) {
 	t.Parallel()
