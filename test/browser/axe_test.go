@@ -22,7 +22,7 @@ var axe string
 var viewports = []struct {
 	width  int64
 	scheme string
-}{{1440, "light"}, {1440, "dark"}, {390, "light"}, {390, "dark"}}
+}{{1440, "light"}, {1440, "dark"}, {390, "light"}, {390, "dark"}, {1024, "light"}, {1024, "dark"}}
 
 // fillCompany creates data for every page and returns the paths of all of them.
 func fillCompany(f *fixture, b *tab) []string {
@@ -109,7 +109,7 @@ func TestNoPageHasAccessibilityViolations(t *testing.T) {
 
 func (b *tab) checkPage(path string) {
 	b.Helper()
-	for _, l := range viewports {
+	for _, l := range viewports[:4] {
 		b.emulate(l.width, l.scheme)
 		b.open(path)
 		if wide := evaluate[int](b, `document.documentElement.scrollWidth - window.innerWidth`); wide > 0 && path != "/docs" {
