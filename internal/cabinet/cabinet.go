@@ -100,7 +100,7 @@ func (c *Cabinet) routes() http.Handler {
 	private := func(pattern string, h handler) { public(pattern, c.requireSession(c.submitOnce(h))) }
 	c.signInPages(public)
 	c.privatePages(private)
-	public("/cabinet/", func(*page) error { return errPageNotFound })
+	public("/cabinet/", c.unknownPage)
 	return mux
 }
 
@@ -113,6 +113,15 @@ func (c *Cabinet) privatePages(private register) {
 	c.deliveryPages(private)
 	c.auditPages(private)
 	c.settingsPages(private)
+}
+
+// unknownPage answers for an address without a page.
+func (c *Cabinet) unknownPage(p *page) error {
+	if administrator := c.Sessions.AdministratorID(p.r.Context()); administrator != 0 {
+		// The page says the same to everybody, so a failure only costs the navigation.
+		p.identity, _ = c.SignIn.Identify(p.r.Context(), administrator, c.session.GetInt64(p.r.Context(), keyCompany))
+	}
+	return errPageNotFound
 }
 
 // register adds a route to the table.
@@ -191,6 +200,10 @@ func (c *Cabinet) renderError(p *page, err error) {
 	}
 	if described.RetryAfter > 0 {
 		p.w.Header().Set("Retry-After", strconv.Itoa(described.RetryAfter))
+	}
+	if p.identity.Company.ID != 0 && described.Status < http.StatusInternalServerError {
+		p.render(described.Status, view.FailureInShellPage(p.shell(), v))
+		return
 	}
 	p.render(described.Status, view.FailurePage(p.bare(), v))
 }

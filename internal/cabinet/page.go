@@ -1,14 +1,18 @@
 package cabinet
 
 import (
+	"compress/gzip"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/a-h/templ"
 
+	"github.com/coursebridge/coursebridge/internal/cabinet/assets"
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/httpapi"
@@ -175,12 +179,29 @@ func (p *page) renderInvalid(c templ.Component) error {
 }
 
 func (p *page) render(status int, c templ.Component) {
-	p.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	h := p.w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Add("Vary", "Accept-Encoding")
+	out, end := io.Writer(p.w), func() error { return nil }
+	if assets.AcceptsGzip(p.r) {
+		h.Set("Content-Encoding", "gzip")
+		packer := packers.Get().(*gzip.Writer)
+		defer packers.Put(packer)
+		packer.Reset(p.w)
+		out, end = packer, packer.Close
+	}
 	p.w.WriteHeader(status)
-	if err := c.Render(p.r.Context(), p.w); err != nil {
+	err := c.Render(p.r.Context(), out)
+	if err == nil {
+		err = end()
+	}
+	if err != nil {
 		httpapi.InfoFrom(p.r.Context()).Err = err
 	}
 }
+
+// packers are compressors to be used again: each takes hundreds of kilobytes.
+var packers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
 // formErrors returns the errors by field; ok is false if err is not about a form.
 func formErrors(err error) (view.Errors, bool) {

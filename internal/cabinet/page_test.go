@@ -46,8 +46,9 @@ func TestEveryPageIsReachedAndStrict(t *testing.T) {
 			f.Error("a token's name is taken for HTML")
 		}
 		f.visitor().signIn("\x00\xff@baltic.example", password).wantStatus(http.StatusUnprocessableEntity)
-		v.get("/cabinet/nothing/here").wantStatus(http.StatusNotFound).wantText("There is no such page")
-		f.visitor().get("/cabinet/nothing/here").wantStatus(http.StatusNotFound)
+		v.get("/cabinet/nothing/here").wantStatus(http.StatusNotFound).wantText("There is no such page", "Audit log", "Sign out")
+		v.get(view.PathToken(999999)).wantStatus(http.StatusNotFound).wantText("There is no such page", "Audit log")
+		f.visitor().get("/cabinet/nothing/here").wantStatus(http.StatusNotFound).wantNoText("Audit log")
 	})
 }
 
@@ -62,5 +63,35 @@ func TestOtherSitesCanNotPost(t *testing.T) {
 		v.get(view.PathSettings).wantStatus(http.StatusOK).wantText("Baltic Freight").wantNoText("stolen")
 		v.do(http.MethodPost, view.PathSettings, form, "Sec-Fetch-Site", "same-origin").wantRedirect(view.PathSettings).wantText("stolen")
 		v.post(view.PathSettings, "name", "", "timeZone", "Mars/Base", "deadlineDays", "soon").wantStatus(http.StatusUnprocessableEntity).wantText("Mars/Base", "soon")
+	})
+}
+
+func TestPagesAreCompressed(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		v := f.administrator()
+		plain := v.do(http.MethodGet, view.PathAudit, nil, "Accept-Encoding", "identity").wantStatus(http.StatusOK)
+		packed := v.do(http.MethodGet, view.PathAudit, nil, "Accept-Encoding", "gzip").wantStatus(http.StatusOK)
+		if packed.header.Get("Content-Encoding") != "gzip" || plain.header.Get("Content-Encoding") != "" || packed.header.Get("Vary") == "" {
+			f.Errorf("compressed for a client that accepts it: %v, for one that does not: %v", packed.header, plain.header)
+		}
+		if 2*len(packed.raw) > len(plain.raw) {
+			f.Errorf("%d bytes compressed, %d plain", len(packed.raw), len(plain.raw))
+		}
+	})
+}
+
+func TestSettingsHaveTitlesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		v := f.administrator()
+		seen := map[string]string{}
+		for _, path := range []string{view.PathSettings, view.PathAdministrators, view.PathMySignIn, view.PathSessions} {
+			title := v.get(path).wantStatus(http.StatusOK).find(`<title>([^<]+)</title>`)
+			if seen[title] != "" {
+				f.Errorf("%s and %s share the title %q", seen[title], path, title)
+			}
+			seen[title] = path
+		}
 	})
 }

@@ -99,7 +99,7 @@ function options(width, labels, times, readOut) {
         space: 32,
       },
     ],
-    series: [{}, series("--color-error"), series("--color-warning"), series("--plot")],
+    series: [{}, series("--plot-failed"), series("--plot-retrying"), series("--plot")],
   };
 }
 

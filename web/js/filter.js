@@ -9,6 +9,15 @@ addEventListener("htmx:configRequest", (event) => {
   }
 });
 
+// The next page of a list starts at its top, for the eye and for the keyboard.
+addEventListener("htmx:afterSettle", (event) => {
+  if (!event.detail.requestConfig?.elt?.closest?.(".pager")) return;
+  const list = document.getElementById("list");
+  list.tabIndex = -1;
+  list.focus({ preventScroll: true });
+  list.scrollIntoView({ block: "start" });
+});
+
 addEventListener("htmx:pushedIntoHistory", () => {
   const filter = new URL(location).searchParams;
   for (const link of document.querySelectorAll("[data-follow]")) {

@@ -8,15 +8,14 @@ tip.setAttribute("role", "tooltip");
 
 let subject;
 
-function show(element) {
+function show(element, words = element.title) {
   hide();
-  const words = element.title;
   if (!words) return;
   // What is written out in full needs no repetition.
   if (element.matches(".cut") && element.scrollWidth <= element.clientWidth && words === element.textContent.trim()) return;
   subject = element;
+  element.dataset.title = element.title;
   element.title = "";
-  element.dataset.title = words;
   element.setAttribute("aria-describedby", "tip");
   tip.textContent = words;
   tip.showPopover();
@@ -33,12 +32,17 @@ function place(box) {
 
 function hide() {
   if (!subject) return;
-  subject.title = subject.dataset.title;
+  if (subject.dataset.title) subject.title = subject.dataset.title;
+  else subject.removeAttribute("title");
   delete subject.dataset.title;
   subject.removeAttribute("aria-describedby");
   subject = undefined;
   tip.hidePopover();
 }
+
+// A row's times are no tab stops; focus on the row shows them all.
+const times = (row) =>
+  [...row.querySelectorAll("time")].map((time) => `${time.closest("[data-label]").dataset.label}: ${time.title.split("\n")[0]}`).join("\n");
 
 const titled = (event) => event.target.closest?.("[title], [data-title]");
 
@@ -50,6 +54,7 @@ addEventListener("pointerover", (event) => {
 });
 addEventListener("focusin", (event) => {
   if (event.target.matches("[title]:focus-visible")) show(event.target);
+  if (event.target.matches(".row-link:focus-visible")) show(event.target, times(event.target.closest("tr")));
 });
 addEventListener("focusout", hide);
 addEventListener("scroll", hide, { capture: true, passive: true });

@@ -126,7 +126,7 @@ func Handler() http.Handler {
 		header.Set("X-Content-Type-Options", "nosniff")
 		header.Set("Vary", "Accept-Encoding")
 		body := f.plain
-		if takesGzip(r) {
+		if AcceptsGzip(r) {
 			header.Set("Content-Encoding", "gzip")
 			body = f.packed()
 		}
@@ -138,7 +138,8 @@ func Handler() http.Handler {
 	})
 }
 
-func takesGzip(r *http.Request) bool {
+// AcceptsGzip reports whether the client accepts a gzip-compressed response.
+func AcceptsGzip(r *http.Request) bool {
 	for _, coding := range strings.Split(r.Header.Get("Accept-Encoding"), ",") {
 		name, weight, _ := strings.Cut(strings.TrimSpace(coding), ";")
 		if strings.EqualFold(strings.TrimSpace(name), "gzip") {

@@ -428,7 +428,7 @@ func endpointForm(v EndpointForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "\" class=\"form form-wide\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "\" class=\"form form-wide\" novalidate>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -444,7 +444,7 @@ func endpointForm(v EndpointForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = control(Field{Name: "url", Type: "url", Value: v.URL, Error: v.Errors["url"], Mono: true, Focus: v.URL == "", Placeholder: "https://hr.example.com/hooks/coursebridge", MaxLength: 2048, Help: "shown"}, templ.Attributes{
+		templ_7745c5c3_Err = control(Field{Name: "url", Type: "url", Value: v.URL, Error: v.Errors["url"], Mono: true, Focus: v.URL == "" && len(v.Errors) == 0, Placeholder: "https://hr.example.com/hooks/coursebridge", MaxLength: 2048, Help: "shown"}, templ.Attributes{
 			"hx-post": PathWebhookCheck, "hx-trigger": "change", "hx-target": "#url-check", "hx-swap": "innerHTML", "hx-params": "url",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {

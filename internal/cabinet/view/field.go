@@ -54,14 +54,14 @@ func describedBy(id, help, problem string) templ.Attributes {
 // openInDialog opens the confirm page behind a link in a dialog.
 func openInDialog(path string) templ.Attributes {
 	return templ.Attributes{
-		"hx-get": path, "hx-select": "#confirm", "hx-target": "#dialog", "hx-swap": "innerHTML",
+		"hx-get": path, "hx-select": "#confirm", "hx-target": "#dialog", "hx-swap": "innerHTML ignoreTitle:true",
 	}
 }
 
 // openInDrawer opens the page behind a link in a drawer next to its list.
 func openInDrawer(path string) templ.Attributes {
 	return templ.Attributes{
-		"hx-get": path, "hx-select": "#detail", "hx-target": "#drawer-body", "hx-swap": "innerHTML",
+		"hx-get": path, "hx-select": "#detail", "hx-target": "#drawer-body", "hx-swap": "innerHTML ignoreTitle:true",
 	}
 }
 

@@ -387,7 +387,7 @@ func page(s Shell, h Head, action templ.Component) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = document(documentTitle(h.Title, s.Company), s.Theme, "app", s.Flashes).Render(templ.WithChildren(ctx, templ_7745c5c3_Var11), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = document(documentTitle(h.Part, h.Title, s.Company), s.Theme, "app", s.Flashes).Render(templ.WithChildren(ctx, templ_7745c5c3_Var11), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

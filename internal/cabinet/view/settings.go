@@ -203,6 +203,16 @@ var settingsTabs = []Link{
 	{"My sign-in", PathMySignIn}, {"Sessions", PathSessions},
 }
 
+// settingsTab returns the name of the tab at a path.
+func settingsTab(path string) string {
+	for _, l := range settingsTabs {
+		if l.Path == path {
+			return l.Text
+		}
+	}
+	return ""
+}
+
 // modules draws a QR code as one path, a square of one unit per dark module.
 func modules(qr [][]bool) string {
 	var path []byte

@@ -172,7 +172,7 @@ func tokenTable(c Clock, tokens []Token) templ.Component {
 			templ_7745c5c3_Var7 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<div class=\"table-box\"><table class=\"rows\"><thead><tr><th scope=\"col\" class=\"w-[24%]\">Name</th><th scope=\"col\" class=\"minor\">Token</th><th scope=\"col\" class=\"minor w-[27%]\">Scopes</th><th scope=\"col\" class=\"minor w-[15%]\">Created by</th><th scope=\"col\" class=\"w-[14%]\">Last used</th><th scope=\"col\">Expires</th><th scope=\"col\">State</th><th scope=\"col\"><span class=\"sr-only\">Actions</span></th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<div class=\"table-box\"><table class=\"rows\"><thead><tr><th scope=\"col\" class=\"w-[28%]\">Name</th><th scope=\"col\" class=\"minor\">Token</th><th scope=\"col\" class=\"minor w-[27%]\">Scopes</th><th scope=\"col\" class=\"minor w-[15%]\">Created by</th><th scope=\"col\" class=\"w-[14%]\">Last used</th><th scope=\"col\">Expires</th><th scope=\"col\">State</th><th scope=\"col\"><span class=\"sr-only\">Actions</span></th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -298,7 +298,7 @@ func tokenTable(c Clock, tokens []Token) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = lastUse(c, t).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = relativeTimeOr(c, t.LastUsedAt, "never").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

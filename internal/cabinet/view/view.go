@@ -106,6 +106,7 @@ type Head struct {
 	Section  Section
 	Title    string
 	Sentence string
+	Part     string // names this page within its section, in the browser's title only
 	Crumbs   []Link // the pages above this one
 	Mono     bool   // the title is an identifier
 }
