@@ -1,24 +1,29 @@
-// Confirm pages open in a dialog, deliveries beside their list.
+// Confirm pages open in a dialog, deliveries in a drawer next to their list.
 const dialog = document.getElementById("dialog");
 const drawer = document.getElementById("drawer");
 let opener;
 
 addEventListener("htmx:beforeRequest", (event) => {
-  if (event.detail.target === dialog || event.detail.target?.id === "drawer-body") opener = event.detail.elt;
+  const { target, elt } = event.detail;
+  if (target === dialog) opener = elt;
+  if (target?.id !== "drawer-body") return;
+  opener = elt;
+  document.getElementById("drawer-body").replaceChildren(document.getElementById("drawer-skeleton").content.cloneNode(true));
+  open();
 });
 
 addEventListener("htmx:afterSwap", (event) => {
-  if (event.detail.target === dialog) {
-    dialog.showModal();
-    dialog.querySelector("[autofocus]")?.focus();
-  }
-  if (event.detail.target.id === "drawer-body") open();
+  if (event.detail.target !== dialog) return;
+  dialog.showModal();
+  dialog.querySelector("[autofocus]")?.focus();
 });
 
 function open() {
   for (const row of document.querySelectorAll(".row-open")) row.classList.remove("row-open");
   opener?.closest("tr")?.classList.add("row-open");
   drawer.dataset.row = opener?.id ?? "";
+  // While the drawer is open the address is that of its page; the list's own is kept for later.
+  if (!drawer.open) drawer.dataset.list = location.pathname + location.search;
   // Not modal: one compares by clicking from row to row.
   if (!drawer.open) drawer.show();
   drawer.scrollTop = 0;
@@ -26,6 +31,7 @@ function open() {
 
 function shut() {
   drawer.close();
+  history.pushState({ htmx: true }, "", drawer.dataset.list);
   document.querySelector(".row-open")?.classList.remove("row-open");
   document.getElementById(drawer.dataset.row)?.focus();
 }

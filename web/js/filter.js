@@ -19,6 +19,8 @@ addEventListener("htmx:afterSettle", (event) => {
 });
 
 addEventListener("htmx:pushedIntoHistory", () => {
+  const form = document.querySelector("[data-filters]");
+  if (!form || new URL(form.action).pathname !== location.pathname) return; // a drawer has opened
   const filter = new URL(location).searchParams;
   for (const link of document.querySelectorAll("[data-follow]")) {
     const to = new URL(link.href);

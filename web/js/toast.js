@@ -10,6 +10,10 @@ const leave = (toast) => {
 
 for (const toast of document.querySelectorAll("[data-toast=done]")) leave(toast);
 
+addEventListener("htmx:oobAfterSwap", () => {
+  for (const toast of document.querySelectorAll("[data-toast=done]")) leave(toast);
+});
+
 addEventListener("click", (event) => event.target.closest?.("[data-dismiss]")?.closest("[data-toast]").remove());
 
 export function say(kind, text) {

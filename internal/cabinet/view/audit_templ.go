@@ -315,7 +315,7 @@ func auditTable(c Clock, list []AuditEntry) templ.Component {
 			templ_7745c5c3_Var13 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<div class=\"table-box\"><table class=\"rows\"><thead><tr><th scope=\"col\" class=\"w-[30%]\">Change</th><th scope=\"col\" class=\"w-[20%]\">Record</th><th scope=\"col\" class=\"w-[18%]\">By</th><th scope=\"col\">When</th><th scope=\"col\" class=\"minor w-[12%]\">IP address</th><th scope=\"col\" class=\"minor w-[14%]\">Request</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<div class=\"table-box\"><table class=\"rows\"><thead><tr><th scope=\"col\" class=\"w-[28%]\">Change</th><th scope=\"col\" class=\"w-[20%]\">Record</th><th scope=\"col\" class=\"w-[22%]\">By</th><th scope=\"col\">When</th><th scope=\"col\" class=\"minor w-[12%]\">IP address</th><th scope=\"col\" class=\"minor w-[12%]\">Request</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

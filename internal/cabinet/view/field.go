@@ -61,7 +61,7 @@ func openInDialog(path string) templ.Attributes {
 // openInDrawer opens the page behind a link in a drawer next to its list.
 func openInDrawer(path string) templ.Attributes {
 	return templ.Attributes{
-		"hx-get": path, "hx-select": "#detail", "hx-target": "#drawer-body", "hx-swap": "innerHTML ignoreTitle:true",
+		"hx-get": path, "hx-select": "#detail", "hx-target": "#drawer-body", "hx-swap": "innerHTML ignoreTitle:true", "hx-push-url": "true",
 	}
 }
 
@@ -76,5 +76,23 @@ func swapPart(part string) templ.Attributes {
 func swapList(path, part string) templ.Attributes {
 	attrs := swapPart(part)
 	attrs["hx-get"], attrs["hx-push-url"] = path, "true"
+	return attrs
+}
+
+// swapDetail swaps the detail of a page, in a drawer or on the page itself, and shows
+// the messages that came with it.
+func swapDetail() templ.Attributes {
+	return templ.Attributes{
+		"hx-select": "#detail", "hx-target": "#detail", "hx-swap": "outerHTML ignoreTitle:true", "hx-select-oob": "#toasts",
+	}
+}
+
+// whilePending reloads the detail of a delivery that is about to be sent.
+func whilePending(d Delivery) templ.Attributes {
+	if d.State != DeliveryPending {
+		return nil
+	}
+	attrs := swapDetail()
+	attrs["hx-get"], attrs["hx-trigger"] = PathDelivery(d.ID), "every 2s"
 	return attrs
 }

@@ -1,0 +1,45 @@
+package browser
+
+import (
+	"testing"
+)
+
+const list = "/cabinet/deliveries?event=employee.joined"
+
+func TestDrawerKeepsTheList(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(t *testing.T, f *fixture) {
+		b := f.administrator()
+		if b == nil {
+			return
+		}
+		token := b.createToken("HR sync")
+		hook := newReceiver(t)
+		b.addWebhook(hook.URL)
+		f.provision(token, 1)
+		f.provision(token, 2)
+		b.open(list)
+		b.waitFor("two delivered rows", `document.querySelector('tbody')?.innerText.match(/Delivered/g)?.length === 2 || (location.reload(), false)`)
+
+		evaluate[bool](b, `document.querySelector('.row-link').click(), true`)
+		b.waitFor("the open drawer", `document.getElementById('drawer').open && document.querySelector('#drawer #detail') !== null`)
+		b.waitFor("the drawer's address", `location.pathname.startsWith('/cabinet/deliveries/0')`)
+		b.waitFor("a link that keeps the filter", `document.querySelector('[data-follow]').href.includes('event=employee.joined')`)
+		evaluate[bool](b, `document.querySelector('#drawer form').requestSubmit(), true`)
+		b.waitForText("The delivery is queued again")
+		b.waitFor("the second attempt in the drawer", `document.getElementById('drawer').open && document.querySelector('#drawer #detail').innerText.includes('Attempt 2')`)
+		evaluate[bool](b, `document.querySelector('#drawer [data-close]').click(), true`)
+		b.waitFor("the list's address", `location.pathname + location.search === '`+list+`' && !document.getElementById('drawer').open`)
+
+		f.provision(token, 3)
+		b.waitFor("a row that waits", `document.querySelector('[data-live-new]')?.innerText === '1 new'`)
+		if rows := evaluate[int](b, `document.querySelectorAll('tbody tr').length`); rows != 2 {
+			t.Errorf("%d rows before the new one is asked for, want 2", rows)
+		}
+		b.click("1 new")
+		b.waitFor("three rows", `document.querySelectorAll('tbody tr').length === 3`)
+		if title := evaluate[string](b, `document.title`); title != "Deliveries · Baltic Freight · Coursebridge" {
+			t.Errorf("the title is %q", title)
+		}
+	})
+}
