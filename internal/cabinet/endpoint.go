@@ -134,6 +134,9 @@ func (p *page) endpointDetail(e domain.Endpoint) (view.EndpointDetail, error) {
 	if len(v.Hours) > 0 {
 		v.Chart = &view.Chart{Title: "Deliveries in the last 24 hours", Buckets: v.Hours}
 	}
+	if v.Held, err = p.heldEvents(e); err != nil {
+		return v, err
+	}
 	for _, d := range recent.Items {
 		v.Recent = append(v.Recent, deliveryView(d))
 	}
@@ -141,6 +144,17 @@ func (p *page) endpointDetail(e domain.Endpoint) (view.EndpointDetail, error) {
 		v.Snippets = append(v.Snippets, view.Snippet{ID: s.ID, Label: s.Label, Code: s.Code()})
 	}
 	return v, nil
+}
+
+// heldEvents counts the events that were held for a webhook and can be redelivered
+// now or once it is enabled.
+func (p *page) heldEvents(e domain.Endpoint) (int64, error) {
+	if !e.Enabled() {
+		return p.Webhooks.Waiting(p.r.Context(), p.caller(), e.ID)
+	}
+	return p.Webhooks.CountRedeliver(p.r.Context(), p.caller(), domain.RedeliveryFilter{
+		EndpointID: e.ID, States: []domain.DeliveryState{domain.DeliveryHeld},
+	})
 }
 
 func endpoint(p *page) error {

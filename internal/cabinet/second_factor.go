@@ -56,6 +56,9 @@ func secondFactorStep(p *page) error {
 		}
 		v := setupView(key)
 		v.Errors = errorsForField(errs, "code")
+		if domain.CodeOf(err) == domain.CodeUnauthorized {
+			v.Errors = view.Errors{"code": "The code is wrong. Enter the current code, and check that the clock of your phone is right."}
+		}
 		return p.renderInvalid(view.SecondFactorSetupPage(p.shell(), v))
 	}
 	if err != nil {

@@ -15,7 +15,7 @@ func TestWebhookForm(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		v := f.administrator()
-		v.get(view.PathWebhookNew).wantStatus(http.StatusOK).wantText("http or https, reachable")
+		v.get(view.PathWebhookNew).wantStatus(http.StatusOK).wantText("Starts with https:// or http://")
 		v.post(view.PathWebhookNew, "url", "ftp://files.example/x", "description", "Payroll", "event", "employee.removed").
 			wantStatus(http.StatusUnprocessableEntity).wantText(`value="ftp://files.example/x"`, `value="Payroll"`, `id="url-error"`)
 		v.post(view.PathWebhookNew, "url", "https://hr.example/x", "description", "Payroll").wantStatus(http.StatusUnprocessableEntity).wantText("Choose at least one event.")
@@ -52,8 +52,8 @@ func TestWebhookFormWithoutHTTP(t *testing.T) {
 	t.Parallel()
 	onEachEngineWith(t, apptest.Options{Serve: func(c *app.ServeConfig) { c.Webhooks.AllowHTTP = false }}, func(f fixture) {
 		v := f.administrator()
-		v.get(view.PathWebhookNew).wantStatus(http.StatusOK).wantText("https, reachable").wantNoText("http or https")
-		v.post(view.PathWebhookNew, "url", "http://hr.example/x", "event", "employee.removed").wantStatus(http.StatusUnprocessableEntity).wantText("https, reachable").wantNoText("http or https")
+		v.get(view.PathWebhookNew).wantStatus(http.StatusOK).wantText("Starts with https:// and").wantNoText("or http://")
+		v.post(view.PathWebhookNew, "url", "http://hr.example/x", "event", "employee.removed").wantStatus(http.StatusUnprocessableEntity).wantText("Starts with https:// and").wantNoText("or http://")
 	})
 }
 
@@ -175,5 +175,19 @@ func TestEverySecretOfTheLastDaySigns(t *testing.T) {
 		if len(previous) != 2 || len(strings.Fields(header.Get("webhook-signature"))) != len(secrets) {
 			f.Errorf("after two rotations the request is signed with %q and %q", header.Get("webhook-signature"), previous)
 		}
+	})
+}
+
+func TestEnablingOffersWhatWasHeld(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		v := f.administrator()
+		_, token := v.createToken("HR sync")
+		path := v.addWebhook(f.receiver(http.StatusOK).URL)
+		v.post(path + "/disable").wantRedirect(path)
+		f.provision(token, 1, 3)
+		v.get(path).wantStatus(http.StatusOK).wantText("3 events are waiting.")
+		offer := v.post(path + "/enable").wantRedirect(path).wantText("3 events were held").find(`href="(` + view.PathRedeliver + `\?[^"]*)"`)
+		v.get(offer).wantStatus(http.StatusOK).wantText("3 deliveries match", "Redeliver 3")
 	})
 }

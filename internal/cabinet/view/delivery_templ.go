@@ -74,7 +74,7 @@ func DeliveriesPage(s Shell, v DeliveryList) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.Live {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<button type=\"button\" class=\"btn btn-sm\" data-live-new hidden></button> <button type=\"button\" class=\"live js-only\" data-live-switch aria-pressed=\"true\">Live</button>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<button type=\"button\" class=\"btn btn-sm\" data-live-new hidden>0 new</button> <button type=\"button\" class=\"live js-only\" data-live-switch aria-pressed=\"true\">Live</button>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -63,6 +63,7 @@ type EndpointDetail struct {
 	Endpoint
 	Secret        string     // set only when it was asked for
 	PreviousUntil *time.Time // the old secret signs too until then
+	Held          int64      // events that wait to be redelivered
 	Outcome       *TestOutcome
 	Chart         *Chart
 	Recent        []Delivery
