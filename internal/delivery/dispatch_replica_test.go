@@ -166,6 +166,40 @@ func TestReplicaThatStopsHandsOver(t *testing.T) {
 	})
 }
 
+// deafBus delivers no messages, as a connection does that is being made again.
+type deafBus struct{ Bus }
+
+func (deafBus) Listen(ctx context.Context, _ string, _ func([]string)) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// A replica that misses the report of a released lease finds the work by its poll,
+// long before the lease would have ended.
+func TestPollFindsALeaseWhoseReleaseWasMissed(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		to := newHookReceiver(t, nil)
+		a := newFixture(t, s, func(c *DispatcherConfig) { c.Lease, c.Poll = time.Hour, 20*time.Millisecond }).start()
+		a.hook(to.URL)
+		a.hire("e", 1)
+		receive(t, to.arrivals)
+		b := a.replica()
+		b.config.Bus = deafBus{b.config.Bus}
+		b.d = NewDispatcher(b.config)
+		b.start()
+		s.OnDeliveries(b.d.Wake)
+		a.hire("f", 1) // b comes to know that a holds the lease
+		receive(t, to.arrivals)
+		s.OnDeliveries(func([]domain.EndpointKey) {})
+		if err := a.d.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		a.hire("g", 1)
+		receive(t, to.arrivals)
+	})
+}
+
 func TestStopCutsShortWithoutCounting(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

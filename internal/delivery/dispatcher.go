@@ -207,10 +207,14 @@ func (d *Dispatcher) searchBacklog() {
 	now, oldest := d.config.Queue.Now(), time.Duration(0)
 	for _, w := range backlog.Endpoints {
 		oldest = max(oldest, now.Sub(w.Due))
+		by := wokenByPoll
+		if !w.IsLeased { // the report of a release may have been lost
+			by |= leaseReleased
+		}
 		if wait := w.Due.Sub(now); wait > 0 {
 			time.AfterFunc(wait, func() { d.wake(wokenByPoll, w.Key) })
 		} else {
-			d.wake(wokenByPoll, w.Key)
+			d.wake(by, w.Key)
 		}
 	}
 	d.config.Metrics.backlog(backlog.Depth, oldest)

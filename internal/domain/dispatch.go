@@ -81,6 +81,7 @@ const (
 // WaitingEndpoint is an endpoint with pending deliveries, the first of which is
 // due at Due.
 type WaitingEndpoint struct {
-	Key EndpointKey
-	Due time.Time
+	Key      EndpointKey
+	Due      time.Time
+	IsLeased bool // some replica holds its lease
 }

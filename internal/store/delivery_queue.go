@@ -212,10 +212,10 @@ func (s *Store) DeliveryBacklog(ctx context.Context, horizon time.Duration) (dom
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
 		var w domain.WaitingEndpoint
-		err := r.Scan(&w.Key.CompanyID, &w.Key.ID, &w.Due)
+		err := r.Scan(&w.Key.CompanyID, &w.Key.ID, &w.Due, &w.IsLeased)
 		out.Endpoints = append(out.Endpoints, w)
 		return err
-	}, `SELECT company_id, id, due FROM `+waiting+` WHERE due <= $1 ORDER BY due`, now.Add(horizon))
+	}, `SELECT company_id, id, due, lease_until > $2 FROM `+waiting+` WHERE due <= $1 ORDER BY due`, now.Add(horizon), now)
 	if err := s.read(ctx, b); err != nil {
 		return out, err
 	}

@@ -24,7 +24,8 @@ func newWebhookMirror(arrivals []arrival) *webhookMirror {
 	m := &webhookMirror{employees: map[int64]record{}, assignments: map[int64]record{}}
 	events := slices.Clone(arrivals)
 	slices.SortStableFunc(events, func(a, b arrival) int { return int(a.sequence - b.sequence) })
-	latest := map[string]occurrence{} // by employee or assignment
+	latest := map[int64]occurrence{} // by employee: their assignments are the same record
+	employees := map[string]int64{}  // by externalId, which can be given to another employee later
 	for i, a := range events {
 		if i > 0 && a.sequence == events[i-1].sequence {
 			if a.delivery != events[i-1].delivery {
@@ -42,16 +43,15 @@ func newWebhookMirror(arrivals []arrival) *webhookMirror {
 			continue
 		}
 		who := payload.Data.text("employeeExternalId")
-		if payload.Event == "employee.joined" || payload.Event == "employee.removed" {
+		if strings.HasPrefix(payload.Event, "employee.") {
 			who = payload.Data.text("externalId")
+			employees[who] = payload.Data.id()
 		}
-		current := occurrence{a.sequence, payload.Event, payload.OccurredAt}
-		kind, _, _ := strings.Cut(payload.Event, ".")
-		subject := fmt.Sprint(kind, " ", payload.Data.id())
-		if previous := latest[subject]; current.at.Before(previous.at) {
-			m.problem("events of %s contradict their order: %v after %v", subject, current, previous)
+		current, employee := occurrence{a.sequence, payload.Event, payload.OccurredAt}, employees[who]
+		if previous := latest[employee]; current.at.Before(previous.at) {
+			m.problem("events of employee %d contradict their order: %v after %v", employee, current, previous)
 		}
-		latest[subject] = current
+		latest[employee] = current
 		m.apply(payload.Event, who, payload.Data)
 	}
 	return m
