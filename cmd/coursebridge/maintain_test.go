@@ -130,7 +130,7 @@ func TestFailedBackupLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	tool := filepath.Join(dir, "pg_dump")
 	script := "#!/bin/sh\nfor a in \"$@\"; do case \"$a\" in --file=*) echo half > \"${a#--file=}\";; esac; done\necho \"$@\" > " + dir + "/arguments\nexit 3\n"
-	if err := os.WriteFile(tool, []byte(script), 0o700); err != nil { //nolint:gosec // It is a program.
+	if err := os.WriteFile(tool, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	database := pgtest.URL(t)

@@ -152,8 +152,8 @@ func warnOfUnknownVariables(w io.Writer, model *kong.Application, environ []stri
 
 // nearest returns the name with the fewest edits to it, or "" if none is close.
 func nearest(name string, names []string) string {
-	const close = 3
-	best, found := close+1, ""
+	const maxDistance = 3
+	best, found := maxDistance+1, ""
 	for _, n := range names {
 		if d := distance(name, n); d < best {
 			best, found = d, n

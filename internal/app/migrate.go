@@ -33,7 +33,7 @@ func Migrate(ctx context.Context, c Config) (Migrated, error) {
 func MigrationStatus(ctx context.Context, c Config) (Migrated, error) {
 	a := &App{config: c}
 	if err := a.requireFile(); err != nil {
-		return Migrated{Status: "missing: it would be created"}, nil //nolint:nilerr // A missing file is an answer here.
+		return Migrated{Status: "missing: it would be created"}, nil
 	}
 	s, err := store.Open(ctx, c.Database)
 	if err != nil {

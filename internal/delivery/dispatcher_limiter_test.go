@@ -23,7 +23,10 @@ func newBusyEndpoint(company, id int64, want int) *busyEndpoint {
 
 // acquireAll takes as many slots as the endpoint wants and can have.
 func (e *busyEndpoint) acquireAll(l *limiter) {
-	for e.inUse-btoi(e.hasGrant) < e.want && l.acquire(e.slotUser) {
+	for e.inUse-btoi(e.hasGrant) < e.want {
+		if !l.acquire(e.slotUser) {
+			break
+		}
 	}
 	l.returnGrant(e.slotUser)
 }

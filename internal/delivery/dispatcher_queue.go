@@ -140,7 +140,7 @@ func (q *endpointQueue) fetch() {
 	if q.backlog.canFetch() && !q.d.life.isStopping() {
 		limit = q.backlog.fetchSize()
 	}
-	if q.isForeign(began) || limit == 0 && !(renews && q.backlog.isBusy()) {
+	if q.isForeign(began) || limit == 0 && (!renews || !q.backlog.isBusy()) {
 		return
 	}
 	claims := renews || !q.isOurs(began)

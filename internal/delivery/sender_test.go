@@ -12,10 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
 // patience is the timeout where the test is not about timing.

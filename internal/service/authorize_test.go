@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"slices"
 	"testing"
@@ -53,7 +54,7 @@ func TestEveryActIsAuthorized(t *testing.T) {
 			call := func(c domain.Caller) error { return callWith(value.Method(i), at, c) }
 			must := func(what string, c domain.Caller, want error) {
 				t.Helper()
-				if err := call(c); err != want {
+				if err := call(c); !errors.Is(err, want) {
 					t.Errorf("%s.%s by %s: %v, want %v", name, method.Name, what, err, want)
 				}
 			}

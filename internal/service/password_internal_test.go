@@ -122,7 +122,7 @@ func TestHashQueueShedsEarly(t *testing.T) {
 
 // TestHashMemoryIsBounded runs 150 sign-ins at once at the real cost. It does not
 // run in parallel with other tests, because it looks at the whole heap.
-func TestHashMemoryIsBounded(t *testing.T) {
+func TestHashMemoryIsBounded(t *testing.T) { //nolint:paralleltest // It measures the whole heap.
 	for _, limit := range []struct {
 		name  string
 		bytes int64

@@ -50,9 +50,9 @@ func administratorEntry(company int64, by domain.Actor, action string, id int64,
 
 // auditAll writes what an administrator did about themselves into the log of
 // every company they serve. Sign-ins are for auditEntered.
-func (o *outbox) auditAll(b *db.Batch, now time.Time, who *administratorRow, by domain.Actor, action, detail string) {
+func (o *outbox) auditAll(b *db.Batch, now time.Time, who *administratorRow, by domain.Actor, action string) {
 	for _, company := range who.companies {
-		o.audit(b, now, administratorEntry(company, by, action, who.ID, detail))
+		o.audit(b, now, administratorEntry(company, by, action, who.ID, ""))
 	}
 }
 

@@ -90,10 +90,10 @@ func (s *Store) MakeLink(ctx context.Context, by domain.Actor, in domain.LinkReq
 		}
 		if in.DropSecondFactor && who.TOTPConfirmed {
 			dropFactor(b, who.ID)
-			box.auditAll(b, tx.Now(), who, by, "second_factor.removed", "")
+			box.auditAll(b, tx.Now(), who, by, "second_factor.removed")
 		}
 		insertLink(b, link, who.ID, in.CompanyID, tx.Now())
-		box.auditAll(b, tx.Now(), who, by, "administrator.link_made", "")
+		box.auditAll(b, tx.Now(), who, by, "administrator.link_made")
 		return tx.Send(ctx, b)
 	})
 	return out, err

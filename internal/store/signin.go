@@ -98,7 +98,7 @@ func (s *Store) SetPassword(ctx context.Context, in domain.NewPassword) error {
 		if err := s.endOperatorLinks(ctx, tx, box, who, in.Actor); err != nil {
 			return err
 		}
-		box.auditAll(b, tx.Now(), who, in.Actor, action, "")
+		box.auditAll(b, tx.Now(), who, in.Actor, action)
 		return tx.Send(ctx, b)
 	})
 }
@@ -176,7 +176,7 @@ func (s *Store) ConfirmTOTP(ctx context.Context, in domain.TOTPConfirmation) err
 		b.Exec(`UPDATE administrators SET totp_confirmed_at = $2, recovery_hashes = $3 WHERE id = $1`,
 			who.ID, tx.Now(), encodeList(in.RecoveryHashes))
 		endSessions(b, who.ID, in.KeepSession)
-		box.auditAll(b, tx.Now(), who, in.Actor, "second_factor.added", "")
+		box.auditAll(b, tx.Now(), who, in.Actor, "second_factor.added")
 		return tx.Send(ctx, b)
 	})
 }
@@ -204,7 +204,7 @@ func (s *Store) changeFactor(ctx context.Context, by domain.Actor, action string
 		}
 		b := &db.Batch{}
 		change(b)
-		box.auditAll(b, tx.Now(), who, by, action, "")
+		box.auditAll(b, tx.Now(), who, by, action)
 		return tx.Send(ctx, b)
 	})
 }

@@ -17,10 +17,10 @@ type deliveryLine struct {
 	Attempts int
 }
 
-func (acme company) deliveries(t *testing.T, flags ...string) []deliveryLine {
+func (c company) deliveries(t *testing.T, flags ...string) []deliveryLine {
 	t.Helper()
-	args := append([]string{"delivery", "list", "--company", formatID(acme.id)}, flags...)
-	return runJSON[struct{ Deliveries []deliveryLine }](t, acme.database, args...).Deliveries
+	args := append([]string{"delivery", "list", "--company", formatID(c.id)}, flags...)
+	return runJSON[struct{ Deliveries []deliveryLine }](t, c.database, args...).Deliveries
 }
 
 func TestHangingReceiversDelayNoOthers(t *testing.T) {

@@ -22,7 +22,7 @@ func poolConfig(address string, options db.Options) (*pgxpool.Config, error) {
 		return nil, fmt.Errorf("read the database address: %w", err)
 	}
 	if !strings.Contains(address, "pool_max_conns=") {
-		cfg.MaxConns = int32(min(options.MaxConnections, 10_000)) //nolint:gosec // It is bounded.
+		cfg.MaxConns = int32(min(options.MaxConnections, 10_000))
 	}
 	cfg.ConnConfig.RuntimeParams["application_name"] = "coursebridge"
 	cfg.ConnConfig.RuntimeParams["timezone"] = "UTC"
