@@ -142,5 +142,5 @@ func (d *Dispatcher) logAttempt(key domain.EndpointKey, item domain.DueDelivery,
 	d.config.Log.LogAttrs(d.life.work, slog.LevelInfo, "webhook attempt",
 		slog.Int64("company", key.CompanyID), slog.Int64("endpoint", key.ID), slog.String("delivery", item.ID),
 		slog.Int64("sequence", item.Sequence), slog.String("event", string(item.Kind)), slog.Int("attempt", item.Attempts+1),
-		slog.Int("status", out.StatusCode), slog.String("error", string(out.Kind)), slog.Duration("took", out.Duration))
+		slog.Int("status", out.StatusCode), slog.String("error", string(out.Kind)), slog.Float64("duration_ms", float64(out.Duration.Microseconds())/1000))
 }

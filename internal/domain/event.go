@@ -93,23 +93,24 @@ type assignmentData struct {
 	LastActivityAt     string   `json:"lastActivityAt"`
 }
 
-// EmployeeJoined tells that someone joined the company.
+// EmployeeJoined reports that someone joined the company.
 func EmployeeJoined(e Employee, now time.Time) Event {
 	tags := e.Tags
 	if tags == nil {
 		tags = []string{}
 	}
-	return newEvent(EventEmployeeJoined, e.CompanyID, e.ID, 0, e.ExternalID, now, employeeData{
+	event := Event{Kind: EventEmployeeJoined, CompanyID: e.CompanyID, EmployeeID: e.ID, ExternalID: e.ExternalID, OccurredAt: now}
+	return event.withData(employeeData{
 		ID: e.ID, ExternalID: e.ExternalID, Email: e.Email, Name: e.Name, Role: e.Role, Tags: tags,
 		JoinedAt: FormatInstant(e.JoinedAt),
 	})
 }
 
-// EmployeeRemoved tells that someone left. It carries nothing personal but the
+// EmployeeRemoved reports that someone left. It carries nothing personal but the
 // company's own identifier.
 func EmployeeRemoved(e Employee, reason RemovalReason, now time.Time) Event {
-	return newEvent(EventEmployeeRemoved, e.CompanyID, e.ID, 0, e.ExternalID, now,
-		removedData{ID: e.ID, ExternalID: e.ExternalID, Reason: reason})
+	event := Event{Kind: EventEmployeeRemoved, CompanyID: e.CompanyID, EmployeeID: e.ID, ExternalID: e.ExternalID, OccurredAt: now}
+	return event.withData(removedData{ID: e.ID, ExternalID: e.ExternalID, Reason: reason})
 }
 
 // AssignmentEvent reports a as it is at now.
@@ -126,19 +127,21 @@ func AssignmentEvent(kind EventKind, a Assignment, now time.Time) Event {
 		score := a.Score.Float()
 		data.Score = &score
 	}
-	return newEvent(kind, a.CompanyID, a.EmployeeID, a.ID, a.ExternalID, now, data)
+	event := Event{
+		Kind: kind, CompanyID: a.CompanyID, EmployeeID: a.EmployeeID, AssignmentID: a.ID, ExternalID: a.ExternalID, OccurredAt: now,
+	}
+	return event.withData(data)
 }
 
-func newEvent(kind EventKind, company, employee, assignment int64, externalID string, now time.Time, data any) Event {
+// withData returns the event with its body, as it is sent.
+func (e Event) withData(data any) Event {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	// The data types above hold nothing that can fail to encode.
-	_ = enc.Encode(eventBody{Event: kind, CompanyID: company, OccurredAt: FormatInstant(now), Data: data})
-	return Event{
-		CompanyID: company, Kind: kind, OccurredAt: now, EmployeeID: employee, AssignmentID: assignment,
-		ExternalID: externalID, Body: bytes.TrimSuffix(buf.Bytes(), []byte("\n")),
-	}
+	_ = enc.Encode(eventBody{Event: e.Kind, CompanyID: e.CompanyID, OccurredAt: FormatInstant(e.OccurredAt), Data: data})
+	e.Body = bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+	return e
 }
 
 func formatOptional(t *time.Time) *string {

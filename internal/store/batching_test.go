@@ -218,8 +218,8 @@ func BenchmarkBatching(b *testing.B) {
 // wait for locks, against the same calls alone; and next to one that reads very
 // large employees, against calls that share no statement with it (whatever else
 // slows them, such as a busy processor, is not batching). It reports the ratio of
-// the 95th percentiles, which must stay below 1.5. Both sides are measured by
-// turns, as the machine may be busy with something else.
+// the 95th percentiles, which must stay below 1.5. The two sides are
+// measured alternately, as the machine may be busy with something else.
 func BenchmarkNeighbour(b *testing.B) {
 	b.Run("stuck-provisions/postgres", func(b *testing.B) {
 		address := storetest.Postgres(b)

@@ -74,7 +74,7 @@ func (s *Store) Endpoints(ctx context.Context, company int64) ([]domain.Endpoint
 	return out, s.read(ctx, b)
 }
 
-// Endpoint gives one endpoint. Codes: not_found.
+// Endpoint returns one endpoint. Codes: not_found.
 func (s *Store) Endpoint(ctx context.Context, company, id int64) (domain.Endpoint, error) {
 	var e domain.Endpoint
 	found := false
@@ -91,7 +91,7 @@ func (s *Store) Endpoint(ctx context.Context, company, id int64) (domain.Endpoin
 }
 
 // endpointWrite is a change to one endpoint. Its placeholders begin at $3; args
-// gives their values at the time of the change, knowing all kinds of events that
+// returns their values at the time of the change; it receives all kinds of events that
 // the endpoint has asked for so far.
 type endpointWrite struct {
 	set    string
@@ -141,7 +141,7 @@ func (s *Store) lockSubscriptions(b *db.Batch, company int64) {
 	}
 }
 
-// lockAsked locks an endpoint and gives every kind of event that it asks for or
+// lockAsked locks an endpoint and returns every kind of event that it asks for or
 // has asked for before.
 func (s *Store) lockAsked(ctx context.Context, tx db.Tx, company, id int64) ([]domain.EventKind, error) {
 	var out []domain.EventKind

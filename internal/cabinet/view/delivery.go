@@ -123,7 +123,7 @@ func (s DeliveryState) word() string {
 	}
 }
 
-// total says how many deliveries there are, as exactly as is known.
+// total returns the number of deliveries in words, as exactly as it is known.
 func (l DeliveryList) total() string {
 	if l.More {
 		return "More than " + formatCount(l.Total) + " deliveries"

@@ -88,7 +88,7 @@ type TestOutcome struct {
 	DeliveryID string
 }
 
-// URLCheck says whether events can be sent to an address.
+// URLCheck is the answer to whether events can be sent to an address.
 type URLCheck struct {
 	OK      bool
 	Message string

@@ -13,7 +13,7 @@ import (
 // Product is the name in titles and next to the logo.
 const Product = "Coursebridge"
 
-// Clock says when a page is drawn and in which zone the company reads the time.
+// Clock is the time at which a page is drawn and the zone that the company reads it in.
 // A nil Zone is UTC.
 type Clock struct {
 	Now  time.Time
@@ -61,7 +61,7 @@ type Sections struct {
 	Employees, Courses, Assignments, Reports bool
 }
 
-// FlashKind says whether a message reports success or a problem.
+// FlashKind distinguishes messages of success from problems.
 type FlashKind string
 
 // The kinds of messages.

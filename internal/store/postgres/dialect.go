@@ -53,7 +53,7 @@ var arrayTypes = map[db.Type]string{
 // ValuesTable returns unnest over one array per column. The arrays stand in
 // subqueries because PostgreSQL's planner does not look at their length there.
 // Otherwise a plan for exactly that many rows would look better than the cached
-// generic plan, and every execution would be planned anew.
+// generic plan, and every execution would be planned again.
 func (dialect) ValuesTable(first int, cols ...db.Column) (string, []any) {
 	arrays, names := make([]string, len(cols)), make([]string, len(cols))
 	args := make([]any, len(cols))
