@@ -1,7 +1,7 @@
-// Package v1 holds the words of the contracts as Go types: what the public API
-// and the platform API take and answer. The server encodes the answers with
-// them, and a client decodes the same types with encoding/json.
+// Package v1 declares the request and response bodies of the public API and the
+// platform API as Go types. The server encodes its responses from them, and a Go
+// client can decode the same types with encoding/json.
 //
-// The OpenAPI documents in the parent directory come first. A test compares
-// every type here with them, in both directions.
+// The OpenAPI documents in the parent directory are authoritative. A test checks
+// that they and these types declare the same fields and values.
 package v1

@@ -1,6 +1,6 @@
 package v1
 
-// Error is the body of every error.
+// Error is the body of every error response.
 type Error struct {
 	Result  string       `json:"result"` // always "error"
 	Message string       `json:"message"`
@@ -8,16 +8,16 @@ type Error struct {
 	Fields  []FieldError `json:"fields,omitempty"`
 }
 
-// FieldError names one field that is wrong, and explains why.
+// FieldError names an invalid field of the request and explains what is wrong with it.
 type FieldError struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
 }
 
-// ErrorCode is the machine-readable kind of an error.
+// ErrorCode identifies the kind of an error, for programs.
 type ErrorCode string
 
-// Values returns every code that one of the contracts names.
+// Values returns every code that the OpenAPI document of either API lists.
 func (ErrorCode) Values() []string {
 	return []string{
 		"invalid_request", "unauthorized", "insufficient_scope", "company_suspended", "wrong_company", "not_found",

@@ -12,13 +12,14 @@ import (
 	"github.com/coursebridge/coursebridge/internal/server"
 )
 
-// registerMetrics adds the metrics of the program and of its database.
+// registerMetrics registers the metrics of the program's build, of the database's
+// connections and of the database's size.
 func (a *App) registerMetrics(registry prometheus.Registerer) error {
 	if err := server.RegisterDatabase(registry, a.databaseStats); err != nil {
 		return err
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "coursebridge_build_info", Help: "1; the labels describe the running program.",
+		Name: "coursebridge_build_info", Help: "Always 1; the labels describe the running program.",
 		ConstLabels: prometheus.Labels{"version": a.config.Version, "go_version": runtime.Version(), "engine": a.store.Engine().Name()},
 	})
 	build.Set(1)
@@ -33,11 +34,14 @@ func (a *App) registerMetrics(registry prometheus.Registerer) error {
 	return nil
 }
 
+// databaseStats returns the state of the connection pool.
 func (a *App) databaseStats() server.DatabaseStats {
 	s := a.store.Engine().Stats()
 	return server.DatabaseStats{Max: s.Max, Open: s.Open, InUse: s.InUse, Idle: s.Idle, Waits: s.WaitCount, Waited: s.WaitDuration}
 }
 
+// databaseSize returns the size of the database in bytes, or NaN if it cannot be read
+// within a second. It is called at every scrape.
 func (a *App) databaseSize() float64 {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

@@ -6,7 +6,7 @@ import (
 	v1 "github.com/coursebridge/coursebridge/api/v1"
 )
 
-// getProgress returns how far an assignment has come.
+// getProgress returns the status of an assignment and how much of it is done.
 func (h *handler) getProgress(ctx context.Context, r *request) (v1.Progress, error) {
 	a, err := h.findAssignment(ctx, r)
 	if err != nil {
@@ -19,7 +19,9 @@ func (h *handler) getProgress(ctx context.Context, r *request) (v1.Progress, err
 	}, nil
 }
 
-// getResults returns the outcome of the latest ended attempt.
+// getResults returns the outcome of the latest attempt that has ended. Its
+// completedAt is the end of that attempt, passed or not; before any attempt has
+// ended, completedAt and the scores are null.
 func (h *handler) getResults(ctx context.Context, r *request) (v1.Results, error) {
 	a, err := h.findAssignment(ctx, r)
 	if err != nil {

@@ -8,10 +8,11 @@ import (
 	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
-// listener accepts connections whose protocol errors carry our error body.
-type listener struct{ net.Listener }
+// errorBodyListener accepts connections on which net/http's own error responses
+// carry our error body.
+type errorBodyListener struct{ net.Listener }
 
-func (l listener) Accept() (net.Conn, error) {
+func (l errorBodyListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err

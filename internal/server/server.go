@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	headerTimeout = 10 * time.Second
-	bodyTimeout   = 60 * time.Second
-	idleTimeout   = 2 * time.Minute
-	maxHeader     = 64 << 10
+	headerTimeout  = 10 * time.Second
+	requestTimeout = 60 * time.Second // for the header and the body together
+	idleTimeout    = 2 * time.Minute
+	maxHeaderBytes = 64 << 10
 
-	// DefaultDrainTimeout is how long requests may finish when the server stops.
+	// DefaultDrainTimeout is how long a stopping server waits for running requests.
 	DefaultDrainTimeout = 10 * time.Second
 )
 
@@ -29,26 +29,27 @@ type Options struct {
 	Listen   string // host:port; port 0 picks a free one
 	Mounts   []Mount
 	Checks   []Check
-	Notes    func() []string // shown by /readyz?verbose; may be nil
+	Notes    func() []string // lines that /readyz?verbose adds to its response; may be nil
 	Log      *slog.Logger
 	Registry *prometheus.Registry
-	// TrustedProxies are the peers whose X-Forwarded-For is believed.
+	// TrustedProxies are the networks of the proxies whose X-Forwarded-For header is used.
 	TrustedProxies []netip.Prefix
-	// HTTPS says that clients reach the server over https, so that browsers can be
-	// told to use nothing else.
+	// HTTPS means that clients reach the server over https. Responses then carry
+	// Strict-Transport-Security.
 	HTTPS bool
 	// MetricsAllow are the networks, besides loopback, that may read /metrics.
 	MetricsAllow []netip.Prefix
 	// HideMetrics removes /metrics from this listener.
 	HideMetrics bool
-	// ShutdownDelay is how long the server goes on serving with /readyz red before
-	// it stops, so that load balancers notice first.
+	// ShutdownDelay is how long a stopping server goes on serving while /readyz
+	// answers 503, so that load balancers take it out of rotation first.
 	ShutdownDelay time.Duration
-	// DrainTimeout is how long requests may finish; 0 means DefaultDrainTimeout.
+	// DrainTimeout is how long a stopping server waits for running requests; 0 means
+	// DefaultDrainTimeout.
 	DrainTimeout time.Duration
 }
 
-// Server serves its mounts until it is told to stop.
+// Server serves its mounts over HTTP.
 type Server struct {
 	options  Options
 	handler  http.Handler
@@ -84,11 +85,11 @@ func (s *Server) Listen() error {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return fmt.Errorf("listen on %s: the port is in use by another program; stop it or choose another --listen", s.options.Listen)
 	case errors.Is(err, syscall.EACCES):
-		return fmt.Errorf("listen on %s: not permitted; ports below 1024 need a privilege, choose another --listen", s.options.Listen)
+		return fmt.Errorf("listen on %s: not permitted; ports below 1024 need extra privileges; choose another --listen", s.options.Listen)
 	case err != nil:
 		return fmt.Errorf("listen on %s: %w", s.options.Listen, err)
 	}
-	s.listener = listener{l}
+	s.listener = errorBodyListener{l}
 	return nil
 }
 
@@ -100,17 +101,17 @@ func (s *Server) Addr() net.Addr {
 	return s.listener.Addr()
 }
 
-// Run serves until ctx ends. Then readiness turns red; after the shutdown delay
-// the server accepts nothing more, lets requests finish within the drain
-// timeout, closes the connections that are left, and returns.
+// Run serves until ctx ends. From then on /readyz answers 503. After the shutdown
+// delay the server stops accepting connections, waits up to the drain timeout for
+// running requests, closes the remaining connections, and returns.
 func (s *Server) Run(ctx context.Context) error {
 	if err := s.Listen(); err != nil {
 		return err
 	}
 	hs := s.httpServer()
-	failed := make(chan error, 1)
-	go func() { failed <- hs.Serve(s.listener) }()
-	if err := s.serveUntil(ctx, failed); err != nil {
+	served := make(chan error, 1) // gets the error that ended Serve
+	go func() { served <- hs.Serve(s.listener) }()
+	if err := s.waitForStop(ctx, served); err != nil {
 		return fmt.Errorf("serve on %s: %w", s.options.Listen, err)
 	}
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.DrainTimeout)
@@ -120,18 +121,18 @@ func (s *Server) Run(ctx context.Context) error {
 		s.options.Log.Warn("requests did not finish in time and were cut off", "drain_timeout_ms", s.options.DrainTimeout.Milliseconds())
 		err = hs.Close()
 	}
-	<-failed
+	<-served
 	if err != nil {
 		return fmt.Errorf("stop serving: %w", err)
 	}
 	return nil
 }
 
-// serveUntil waits for the end of ctx and then for the shutdown delay. It
-// returns early if the server fails.
-func (s *Server) serveUntil(ctx context.Context, failed <-chan error) error {
+// waitForStop waits until ctx ends, makes /readyz answer 503, and waits for the
+// shutdown delay. It returns an error as soon as Serve has ended.
+func (s *Server) waitForStop(ctx context.Context, served <-chan error) error {
 	select {
-	case err := <-failed:
+	case err := <-served:
 		return err
 	case <-ctx.Done():
 	}
@@ -142,7 +143,7 @@ func (s *Server) serveUntil(ctx context.Context, failed <-chan error) error {
 	delay := time.NewTimer(s.options.ShutdownDelay)
 	defer delay.Stop()
 	select {
-	case err := <-failed:
+	case err := <-served:
 		return err
 	case <-delay.C:
 		return nil
@@ -153,12 +154,12 @@ func (s *Server) httpServer() *http.Server {
 	return &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: headerTimeout,
-		ReadTimeout:       bodyTimeout,
-		WriteTimeout:      writeTimeout,
+		ReadTimeout:       requestTimeout,
+		WriteTimeout:      writeTimeout, // extended while the client reads; see writer
 		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeader,
+		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(s.options.Log.Handler(), slog.LevelWarn),
-		// Our own mux answers "OPTIONS *" with the error body.
+		// net/http would answer "OPTIONS *" itself, without our error body.
 		DisableGeneralOptionsHandler: true,
 	}
 }

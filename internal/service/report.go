@@ -12,8 +12,10 @@ import (
 	"github.com/coursebridge/coursebridge/internal/report"
 )
 
-// ReportStore reads the rows of reports, each report from one snapshot, in
-// ascending id. Rows are valid until yield returns; reading ends when yield fails.
+// ReportStore is the part of the store that Reports uses. Each report is read from
+// one snapshot, ordered by ascending id unless its comment names another order, and
+// passed to yield in batches. The rows of a batch are reused after yield has
+// returned. An error of yield ends the report.
 type ReportStore interface {
 	AssignmentReport(ctx context.Context, company int64, f domain.AssignmentFilter, yield func([]domain.Assignment) error) error
 	EmployeeReport(ctx context.Context, company int64, f domain.EmployeeFilter, now time.Time, yield func([]domain.EmployeeSummary) error) error
@@ -23,64 +25,66 @@ type ReportStore interface {
 	Now() time.Time
 }
 
-// ReportOptions are the limits of reports; 0 is none.
+// ReportOptions are the limits of reports; 0 means no limit.
 type ReportOptions struct {
-	// Time is how long one report may take. A report holds a database connection for
-	// as long as its reader reads.
+	// Time is how long one report may take. A report holds a database connection until
+	// the client has read the file.
 	Time time.Duration
-	// PerCompany and Total are how many may run at once. The total keeps reports
-	// from taking every connection there is.
+	// PerCompany and Total are how many reports may run at once, for one company and
+	// for all. Total keeps reports from taking every database connection.
 	PerCompany, Total int
 }
 
 // DefaultReportOptions are the limits used unless the operator sets others.
 var DefaultReportOptions = ReportOptions{Time: 10 * time.Minute, PerCompany: 4, Total: 16}
 
-// ReportForm is the kind of file that is asked for.
+// ReportForm describes the file that a caller asks for.
 type ReportForm struct {
 	Format ReportFormat
-	BOM    bool // at the start of a CSV, for Excel
+	BOM    bool // a CSV file starts with a byte order mark, which Excel needs
 }
 
-// ReportFormat is the ending of a report's file name.
+// ReportFormat is the format of a report file, and the extension of its name.
 type ReportFormat string
 
-// The formats.
+// The formats of report files.
 const (
 	ReportCSV  ReportFormat = "csv"
 	ReportXLSX ReportFormat = "xlsx"
 )
 
-// BeginReport is called once a report has its first rows and returns the writer of
-// the file. A failure before that can still be answered as an error; a failure after
-// it leaves a part of a file, which must not be taken for the whole. The context
-// ends when the report's time is over; nothing may be written after that.
+// BeginReport is called when a report has its first rows, or has none, and returns
+// the writer of the file. If the report fails before this call, the caller can still
+// answer with an error. If it fails later, a part of the file is already written, and
+// the caller must make sure that nobody takes it for the whole. The context ends when
+// the report's time is over; nothing may be written after that.
 type BeginReport func(ctx context.Context, name, contentType string) io.Writer
 
-// Reports is the use cases around report files.
+// Reports writes report files and limits how many are written at once.
 type Reports struct {
 	store   ReportStore
 	options ReportOptions
 
 	mu      sync.Mutex
-	running map[int64]int // by company
-	total   int
+	running map[int64]int // the number of running reports by company id
+	total   int           // the number of all running reports
 }
 
-// NewReports returns the use cases over a store.
+// NewReports returns the reports of a store.
 func NewReports(store ReportStore, options ReportOptions) *Reports {
 	return &Reports{store: store, options: options, running: map[int64]int{}}
 }
 
-// Assignments writes the company's assignments. Codes: too_many_reports.
+// Assignments writes the report of the company's assignments. Codes:
+// too_many_reports.
 func (r *Reports) Assignments(ctx context.Context, c domain.Caller, f domain.AssignmentFilter, form ReportForm, begin BeginReport) error {
 	return writeReport(ctx, r, c, assignmentTable, form, begin, func(ctx context.Context, _ time.Time, yield func([]domain.Assignment) error) error {
 		return r.store.AssignmentReport(ctx, c.Company.ID, f, yield)
 	})
 }
 
-// Employees writes the company's employees with the numbers of their
-// assignments. Codes: too_many_reports.
+// Employees writes the report of the company's employees, with the number of each
+// one's assignments by status. Codes: too_many_reports.
 func (r *Reports) Employees(ctx context.Context, c domain.Caller, f domain.EmployeeFilter, form ReportForm, begin BeginReport) error {
 	return writeReport(ctx, r, c, employeeTable, form, begin, func(ctx context.Context, now time.Time, yield func([]domain.EmployeeSummary) error) error {
 		return r.store.EmployeeReport(ctx, c.Company.ID, f, now, yield)
@@ -98,15 +102,16 @@ func (r *Reports) AuditLog(ctx context.Context, c domain.Caller, f domain.AuditF
 	})
 }
 
-// writeReport writes what source yields. One instant decides for the whole file
-// what is overdue.
+// writeReport writes the rows that source yields to a file, and records the download
+// in the audit log first. All rows are judged overdue or not at the same instant,
+// now.
 func writeReport[T any](ctx context.Context, r *Reports, c domain.Caller, t reportTable[T], form ReportForm, begin BeginReport,
 	source func(ctx context.Context, now time.Time, yield func([]T) error) error,
 ) error {
-	if err := r.admit(c.Company.ID); err != nil {
+	if err := r.acquire(c.Company.ID); err != nil {
 		return err
 	}
-	defer r.leave(c.Company.ID)
+	defer r.release(c.Company.ID)
 	if r.options.Time > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, r.options.Time)
@@ -144,20 +149,21 @@ func writeReport[T any](ctx context.Context, r *Reports, c domain.Caller, t repo
 		}
 		return nil
 	})
-	if err == nil && w == nil {
+	if err == nil && w == nil { // no rows: the file has only the header
 		err = start()
 	}
 	if err == nil {
 		err = w.Close()
 	}
 	if err != nil {
-		return fmt.Errorf("report of %s: %w", t.name, err)
+		return fmt.Errorf("write the %s report: %w", t.name, err)
 	}
 	return nil
 }
 
-// admit reserves one of the company's places; leave releases it.
-func (r *Reports) admit(company int64) error {
+// acquire reserves one of the slots that PerCompany and Total allow, to be returned
+// with release.
+func (r *Reports) acquire(company int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -171,7 +177,7 @@ func (r *Reports) admit(company int64) error {
 	return nil
 }
 
-func (r *Reports) leave(company int64) {
+func (r *Reports) release(company int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.total--

@@ -1,6 +1,9 @@
 // Package service holds the use cases, one file per noun: it validates, asks
 // the store for one transaction and keeps the work that no request waits for.
 // It declares the small interfaces it calls; HTTP, pages and SQL are elsewhere.
+//
+// "Codes:" in a comment lists the values of domain.Code that a caller of the
+// function should expect in its errors.
 package service
 
 import (

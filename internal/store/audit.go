@@ -11,8 +11,10 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// auditColumns shows people as they are now: an employee by the present name, an
-// administrator by the present address. Someone who was erased has neither.
+// auditColumns are the columns of an audit entry. An entry stores the ids of people;
+// these columns show an employee by the current name and an administrator by the
+// current address, or by the last one if the administrator was removed. People who
+// were erased are shown as domain.ErasedEmployee or domain.FormerAdministrator.
 const auditColumns = `e.company_id, e.id, e.at, e.actor_kind, e.actor_id,
 	CASE WHEN e.actor_kind = 'person' THEN coalesce(p.email,
 		(SELECT f.email FROM former_administrators f WHERE f.administrator_id = e.actor_id), '` + domain.FormerAdministrator + `') ELSE e.actor_label END, e.action,
@@ -21,16 +23,21 @@ const auditColumns = `e.company_id, e.id, e.at, e.actor_kind, e.actor_id,
 	CASE WHEN e.record_kind = 'administrator' THEN coalesce(r.email,
 		(SELECT f.email FROM former_administrators f WHERE f.administrator_id = CAST(e.record_id AS bigint)), '` + domain.FormerAdministrator + `') ELSE '' END`
 
+// auditJoins joins the people that auditColumns shows: w is the employee, p the acting
+// administrator, r the administrator that the entry is about.
 const auditJoins = `
 	LEFT JOIN employees w ON w.company_id = e.company_id AND w.id = e.employee_id
 	LEFT JOIN administrators p ON e.actor_kind = 'person' AND p.id = e.actor_id
 	LEFT JOIN administrators r ON r.id = CASE WHEN e.record_kind = 'administrator' THEN CAST(e.record_id AS bigint) END`
 
+// auditDest returns the scan destinations of auditColumns.
 func auditDest(e *domain.AuditEntry) []any {
 	return []any{&e.CompanyID, &e.ID, &e.At, &e.Actor.Kind, &e.Actor.ID, &e.Actor.Label, &e.Action, &e.RecordKind, &e.RecordID,
 		&e.EmployeeID, &e.Actor.RequestID, &e.Actor.Address, &e.Detail, &e.EmployeeLabel, &e.RecordLabel}
 }
 
+// auditConditions returns the conditions of a filter except its search. An action
+// matches all actions that start with it. The company is always argument $1.
 func auditConditions(company int64, f domain.AuditFilter) *conditions {
 	where := &conditions{}
 	where.add("e.company_id = ?", company)
@@ -51,8 +58,8 @@ func auditConditions(company int64, f domain.AuditFilter) *conditions {
 
 const auditOrder = ` ORDER BY e.at DESC, e.id DESC`
 
-// AuditEntries returns a page of a company's log, the newest entry first. The next
-// page is found by cursor only, and the total is not counted: the log may be long.
+// AuditEntries returns a page of a company's log, the newest entry first. The log may
+// be long, so pages are reached only by cursor, and the total is not counted.
 func (s *Store) AuditEntries(ctx context.Context, company int64, f domain.AuditFilter, p domain.PageRequest) (domain.Page[domain.AuditEntry], error) {
 	out := domain.Page[domain.AuditEntry]{Items: []domain.AuditEntry{}}
 	err := s.db.Read(ctx, func(c db.Conn) error {
@@ -81,15 +88,17 @@ func (s *Store) AuditEntries(ctx context.Context, company int64, f domain.AuditF
 	return out, nil
 }
 
-// auditPageSQL merges index scans, each of which reads an index from the newest
-// entry on until the page is full. SQLite joins in the order that a CROSS JOIN is
-// written in: the scans come first.
+// auditPageSQL returns a query that merges scans and its arguments. Each scan reads
+// the newest entries from an index and stops after the given number of rows; the
+// union keeps the newest of them. All scans share the arguments of where and the
+// limit; each appends its own. The CROSS JOIN makes SQLite run the scans first,
+// because it does not reorder such a join.
 func (s *Store) auditPageSQL(where *conditions, scans []auditScan, rows int) (string, []any) {
 	args := append(slices.Clone(where.args), rows)
 	limit := len(args)
 	texts := make([]string, len(scans))
 	for i, scan := range scans {
-		c := &conditions{parts: append([]string(nil), where.parts...), args: args}
+		c := &conditions{parts: slices.Clone(where.parts), args: args}
 		c.add(scan.text, scan.args...)
 		from := `audit_entries e`
 		if scan.records != nil {
@@ -105,9 +114,10 @@ func (s *Store) auditPageSQL(where *conditions, scans []auditScan, rows int) (st
 		auditColumns, strings.Join(texts, ` UNION `), limit, auditJoins), args
 }
 
-// AuditReport reads the log, the newest entry first, from one consistent state and
-// without holding it in memory. Entries are valid until yield returns. An error of
-// yield is returned as it is, because it says nothing about the database.
+// AuditReport passes the log to yield in batches, the newest entry first, from one
+// snapshot of the database. It never holds the whole log in memory: a batch is
+// reused after yield has returned. An error of yield ends the report and is returned
+// unchanged.
 func (s *Store) AuditReport(ctx context.Context, company int64, f domain.AuditFilter, yield func([]domain.AuditEntry) error) error {
 	return mapUnavailable(pipeline(ctx, func() *auditBatch { return &auditBatch{} },
 		func(ctx context.Context, swap func(*auditBatch) (*auditBatch, error)) error {
@@ -116,12 +126,14 @@ func (s *Store) AuditReport(ctx context.Context, company int64, f domain.AuditFi
 		func(b *auditBatch) error { return yield(b.rows) }))
 }
 
-// auditBatch is a batch of audit entries.
+// auditBatch is the reportBatch of audit entries.
 type auditBatch struct{ rows []domain.AuditEntry }
 
 func (b *auditBatch) empty() bool { return b == nil || len(b.rows) == 0 }
 func (b *auditBatch) clear()      { b.rows = b.rows[:0] }
 
+// readAudit fills batches with the entries that match the filter. As pipeline
+// explains, swap takes a full batch and returns an empty one.
 func (s *Store) readAudit(ctx context.Context, c db.Conn, company int64, f domain.AuditFilter, swap func(*auditBatch) (*auditBatch, error)) error {
 	where := auditConditions(company, f)
 	if f.Search != "" {
@@ -129,7 +141,7 @@ func (s *Store) readAudit(ctx context.Context, c db.Conn, company int64, f domai
 		if err != nil {
 			return err
 		}
-		s.addAny(where, found.scans())
+		s.addAnyOf(where, found.scans())
 	}
 	batch, err := swap(nil)
 	if err != nil {

@@ -20,8 +20,8 @@ type auditScan struct {
 	records []string
 }
 
-// addAny adds the condition that at least one of the scans selects an entry.
-func (s *Store) addAny(c *conditions, scans []auditScan) {
+// addAnyOf adds the condition that at least one of the scans selects an entry.
+func (s *Store) addAnyOf(c *conditions, scans []auditScan) {
 	texts, args := make([]string, len(scans)), []any{}
 	for i, scan := range scans {
 		texts[i], args = `(`+scan.text+`)`, append(args, scan.args...)
