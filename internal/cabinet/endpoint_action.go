@@ -12,11 +12,11 @@ func (c *Cabinet) endpointActionPages(private register) {
 	private("POST "+base+"secret", withEndpoint(revealSecret))
 	private("POST "+base+"test", withEndpoint(testEndpoint))
 	private("GET "+base+"rotate", withEndpoint(func(p *page, e domain.Endpoint) error {
-		return p.showConfirm(view.EndpointRotate(p.clock(), endpointView(e, domain.EndpointHealth{}), e.Rotating(p.Now())))
+		return p.showConfirm(view.EndpointRotate(p.clock(), endpointWithoutHealth(e), e.Rotating(p.Now())))
 	}))
 	private("POST "+base+"rotate", withEndpoint(rotateSecret))
 	private("GET "+base+"disable", withEndpoint(func(p *page, e domain.Endpoint) error {
-		return p.showConfirm(view.EndpointDisable(endpointView(e, domain.EndpointHealth{})))
+		return p.showConfirm(view.EndpointDisable(endpointWithoutHealth(e)))
 	}))
 	private("POST "+base+"disable", withEndpoint(disableEndpoint))
 	private("GET "+base+"enable", withEndpoint(confirmEnable))
@@ -25,22 +25,32 @@ func (c *Cabinet) endpointActionPages(private register) {
 	private("POST "+base+"remove", withEndpoint(removeEndpoint))
 }
 
-// withEndpoint looks up the webhook in the path and passes it to act.
-func withEndpoint(act func(p *page, e domain.Endpoint) error) handler {
+// withEndpoint returns a handler that looks up the webhook in the path and passes it
+// to handle.
+func withEndpoint(handle func(p *page, e domain.Endpoint) error) handler {
 	return func(p *page) error {
 		e, err := p.endpointFromPath()
 		if err != nil {
 			return err
 		}
-		return act(p, e)
+		return handle(p, e)
 	}
+}
+
+// endpointWithoutHealth returns a webhook for the confirmation pages, which do not
+// show how well its deliveries go.
+func endpointWithoutHealth(e domain.Endpoint) view.Endpoint {
+	return endpointView(e, domain.EndpointHealth{})
 }
 
 func (p *page) showConfirm(v view.Confirm) error { return p.renderOK(view.ConfirmPage(p.shell(), v)) }
 
-// secretAnchor is the part of a webhook's page that shows its secret.
+// secretAnchor is the fragment that scrolls a webhook's page to its secret.
 const secretAnchor = "#secret"
 
+// onceSecret, onceTest and onceEnable return the names under which redirectOnce
+// passes a webhook's secret, the outcome of a test event, or the reason why the
+// webhook was not enabled to the next page.
 func onceSecret(id int64) string { return "secret " + strconv.FormatInt(id, 10) }
 func onceTest(id int64) string   { return "test " + strconv.FormatInt(id, 10) }
 func onceEnable(id int64) string { return "enable " + strconv.FormatInt(id, 10) }
@@ -65,10 +75,10 @@ func testEndpoint(p *page, e domain.Endpoint) error {
 }
 
 // testOutcome describes the result of a test event.
-func testOutcome(t domain.Attempt) view.TestOutcome {
+func testOutcome(attempt domain.Attempt) view.TestOutcome {
 	return view.TestOutcome{
-		OK: t.ErrorKind == "", StatusCode: t.StatusCode, Took: t.Duration, Error: t.Error, Response: string(t.ResponseBody),
-		Cut: len(t.ResponseBody) >= domain.MaxResponseLog,
+		OK: attempt.ErrorKind == "", StatusCode: attempt.StatusCode, Took: attempt.Duration, Error: attempt.Error,
+		Response: string(attempt.ResponseBody), Cut: len(attempt.ResponseBody) >= domain.MaxResponseLog,
 	}
 }
 
@@ -87,8 +97,8 @@ func disableEndpoint(p *page, e domain.Endpoint) error {
 	return p.redirectDone("Webhook disabled. Its events will be held.", view.PathWebhook(e.ID))
 }
 
-// enableEndpoint sends a test event first. If that fails, it asks whether to
-// enable the webhook anyway.
+// enableEndpoint sends a test event and enables the webhook if that is accepted. If
+// not, it asks again, and the second form (with "force") enables without a test.
 func enableEndpoint(p *page, e domain.Endpoint) error {
 	_, _, err := p.Webhooks.Enable(p.r.Context(), p.caller(), e.ID, p.checked("force"))
 	if errs, ok := formErrors(err); ok {
@@ -101,9 +111,9 @@ func enableEndpoint(p *page, e domain.Endpoint) error {
 }
 
 func confirmEnable(p *page, e domain.Endpoint) error {
-	refused := ""
-	p.takeOnce(onceEnable(e.ID), &refused)
-	return p.showConfirm(view.EndpointEnable(endpointView(e, domain.EndpointHealth{}), refused))
+	var reason string // why the webhook was not enabled just now, empty at the first visit
+	p.takeOnce(onceEnable(e.ID), &reason)
+	return p.showConfirm(view.EndpointEnable(endpointWithoutHealth(e), reason))
 }
 
 func confirmRemoveEndpoint(p *page, e domain.Endpoint) error {
@@ -111,8 +121,8 @@ func confirmRemoveEndpoint(p *page, e domain.Endpoint) error {
 	if err != nil {
 		return err
 	}
-	v := endpointView(e, domain.EndpointHealth{})
-	v.Day.Held = waiting
+	v := endpointWithoutHealth(e)
+	v.Day.Held = waiting // the page shows the sum of retrying and held deliveries
 	return p.showConfirm(view.EndpointRemove(v))
 }
 

@@ -6,22 +6,22 @@ import (
 )
 
 func (c *Cabinet) secondFactorPages(private register) {
-	private("GET "+view.PathSecondFactor, secondFactorForm)
-	private("POST "+view.PathSecondFactor, secondFactorStep)
+	private("GET "+view.PathSecondFactor, showSecondFactor)
+	private("POST "+view.PathSecondFactor, submitSecondFactor)
 	private("GET "+view.PathSecondOff, func(p *page) error {
 		return p.renderOK(view.PasswordPage(p.shell(), view.AskSecondOff))
 	})
 	private("POST "+view.PathSecondOff, removeSecondFactor)
 	private("GET "+view.PathRecovery, func(p *page) error { return p.renderOK(view.PasswordPage(p.shell(), view.AskRecovery)) })
-	private("POST "+view.PathRecovery, newRecoveryCodes)
-	private("GET "+view.PathRecoveryCodes, recoveryCodes)
+	private("POST "+view.PathRecovery, createRecoveryCodes)
+	private("GET "+view.PathRecoveryCodes, showRecoveryCodes)
 }
 
-// secondFactorForm shows the secret that has to be confirmed, or asks for the
-// password if there is none yet.
-func secondFactorForm(p *page) error {
+// showSecondFactor shows the secret that a first code has to confirm. If no secret
+// was created yet, it asks for the password first.
+func showSecondFactor(p *page) error {
 	key, err := p.SignIn.PendingSecondFactor(p.r.Context(), p.actor())
-	if domain.CodeOf(err) == domain.CodeInvalid {
+	if domain.CodeOf(err) == domain.CodeInvalid { // no secret is waiting for its first code
 		return p.renderOK(view.PasswordPage(p.shell(), view.AskSecondFactor))
 	}
 	if err != nil {
@@ -34,9 +34,10 @@ func setupView(key domain.TOTPKey) view.SecondFactorSetup {
 	return view.SecondFactorSetup{Secret: key.Secret, URI: key.URI, QR: qrModules(key.URI)}
 }
 
-// secondFactorStep creates a secret once the password is right, or turns the
-// second factor on once the first code is right.
-func secondFactorStep(p *page) error {
+// submitSecondFactor handles both forms of the page. The form with the current
+// password creates a secret; the form with the first code turns the second factor on
+// and leads to the recovery codes.
+func submitSecondFactor(p *page) error {
 	ctx := p.r.Context()
 	if p.field("code") == "" && p.field("current") != "" {
 		_, err := p.SignIn.BeginSecondFactor(ctx, p.actor(), p.field("current"))
@@ -67,7 +68,8 @@ func secondFactorStep(p *page) error {
 	return p.redirectOnce(onceRecovery, codes, view.PathRecoveryCodes)
 }
 
-// errorsForField moves an error about the whole form to its only field.
+// errorsForField returns errs for a form with a single field: an error about the
+// form as a whole is shown at that field.
 func errorsForField(errs view.Errors, field string) view.Errors {
 	if text, ok := errs[""]; ok {
 		return view.Errors{field: text}
@@ -86,7 +88,7 @@ func removeSecondFactor(p *page) error {
 	return p.redirectDone("Two-step verification is off.", view.PathMySignIn)
 }
 
-func newRecoveryCodes(p *page) error {
+func createRecoveryCodes(p *page) error {
 	codes, err := p.SignIn.NewRecoveryCodes(p.r.Context(), p.actor(), p.field("current"))
 	if errs, ok := formErrors(err); ok {
 		return p.renderInvalid(view.PasswordPage(p.shell(), view.AskRecovery.With(errorsForField(errs, "current"))))
@@ -97,12 +99,13 @@ func newRecoveryCodes(p *page) error {
 	return p.redirectOnce(onceRecovery, codes, view.PathRecoveryCodes)
 }
 
-// onceRecovery names new recovery codes in the session.
+// onceRecovery is the name under which redirectOnce passes new recovery codes to the
+// page that shows them.
 const onceRecovery = "recovery codes"
 
-// recoveryCodes shows new recovery codes once. Afterwards it leads to the page of
-// the person's sign-in.
-func recoveryCodes(p *page) error {
+// showRecoveryCodes shows new recovery codes once. When the page is opened again, it
+// redirects to the sign-in settings.
+func showRecoveryCodes(p *page) error {
 	var codes []string
 	if !p.takeOnce(onceRecovery, &codes) {
 		return p.redirect(view.PathMySignIn)

@@ -20,7 +20,8 @@ var lastNames = []string{
 
 var teams = []string{"Sales", "Support", "Field service", "Warehouse", "Finance", "Engineering"}
 
-// person returns the n-th employee, always the same one for the same n.
+// person returns employee n and their tags. The tags are random, the rest depends on
+// n alone.
 func person(r *rand.Rand, n int) (domain.Provision, []string) {
 	first, last := firstNames[n%len(firstNames)], lastNames[(n*7+n/len(firstNames))%len(lastNames)]
 	tags := []string{teams[r.IntN(len(teams))]}
@@ -28,11 +29,13 @@ func person(r *rand.Rand, n int) (domain.Provision, []string) {
 		tags = append(tags, "Team lead")
 	}
 	return domain.Provision{
-		ExternalID: fmt.Sprintf("HR-%04d", 1001+n),
+		ExternalID: employeeExternalID(n),
 		Email:      fmt.Sprintf("%s.%d@northwind.example", strings.ToLower(asciiOnly(first)), 1001+n),
 		Name:       first + " " + last,
 	}, tags
 }
+
+func employeeExternalID(n int) string { return fmt.Sprintf("HR-%04d", 1001+n) }
 
 func asciiOnly(s string) string {
 	out := strings.Map(func(r rune) rune {

@@ -5,15 +5,17 @@ import (
 	"time"
 )
 
-// Person is all that is kept about one address, over all companies.
+// Person is everything that is stored about one e-mail address in all companies.
+// It is what a person who asks for their data receives.
 type Person struct {
 	Email         string               `json:"email"`
 	Employments   []Employment         `json:"employments"`
 	Administrator *PersonAdministrator `json:"administrator"`
-	Log           []PersonLogEntry     `json:"log"` // what they did as an administrator, and what was done about them
+	Log           []PersonLogEntry     `json:"log"` // actions of the person as an administrator, and actions on their employee records
 }
 
-// Employment is a person in one company, present or former.
+// Employment is the record of a person as an employee of one company. LeftAt is nil
+// while the person works there.
 type Employment struct {
 	CompanyID   int64              `json:"companyId"`
 	ID          int64              `json:"id"`
@@ -28,7 +30,8 @@ type Employment struct {
 	Events      []PersonEvent      `json:"events"`
 }
 
-// PersonAssignment is an assignment of a person, revoked ones too.
+// PersonAssignment is an assignment of a person. RevokedAt is nil unless it was
+// revoked.
 type PersonAssignment struct {
 	ID          int64      `json:"id"`
 	ExternalID  string     `json:"externalId"`
@@ -42,40 +45,41 @@ type PersonAssignment struct {
 	RevokedAt   *time.Time `json:"revokedAt"`
 }
 
-// PersonEvent is an event about a person, as receivers got it.
+// PersonEvent is an event about a person. Body is what webhooks receive.
 type PersonEvent struct {
 	Kind       EventKind       `json:"event"`
 	OccurredAt time.Time       `json:"occurredAt"`
 	Body       json.RawMessage `json:"body"`
 }
 
-// PersonAdministrator is a person as an administrator. No secret is part of it.
+// PersonAdministrator is the account of a person who is an administrator, without
+// its secrets.
 type PersonAdministrator struct {
 	ID           int64           `json:"id"`
 	Name         string          `json:"name"`
 	CreatedAt    time.Time       `json:"createdAt"`
 	LastSignInAt *time.Time      `json:"lastSignInAt"`
-	SecondFactor bool            `json:"secondFactor"`
+	SecondFactor bool            `json:"secondFactor"` // whether one is set up
 	CompanyIDs   []int64         `json:"companyIds"`
 	Sessions     []PersonSession `json:"sessions"`
 }
 
-// PersonSession is a browser that the person is signed in with.
+// PersonSession is a browser in which the person is signed in.
 type PersonSession struct {
 	CreatedAt time.Time `json:"createdAt"`
 	SeenAt    time.Time `json:"seenAt"`
-	Address   string    `json:"address"`
+	Address   string    `json:"address"` // the IP address
 	UserAgent string    `json:"userAgent"`
 }
 
-// PersonLogEntry is an entry of a company's audit log.
+// PersonLogEntry is an entry of a company's audit log that concerns the person.
 type PersonLogEntry struct {
 	CompanyID int64     `json:"companyId"`
 	At        time.Time `json:"at"`
 	Action    string    `json:"action"`
-	Address   string    `json:"address"`
+	Address   string    `json:"address"` // the IP address that the action came from
 	Detail    string    `json:"detail"`
 }
 
-// ErrPersonNotFound reports that nothing is kept about an address.
-var ErrPersonNotFound = Errorf(CodeNotFound, "Nothing is kept about this address.")
+// ErrPersonNotFound reports that nothing is stored about an e-mail address.
+var ErrPersonNotFound = Errorf(CodeNotFound, "Nothing is stored about this e-mail address.")

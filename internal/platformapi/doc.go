@@ -1,4 +1,5 @@
-// Package platformapi is the learning platform's side over HTTP. One routing
-// table describes which function answers which operation of its contract; each of
-// them turns a request into one call of a service and the outcome into the answer.
+// Package platformapi serves the HTTP API for the learning platform, which reports
+// what learners do and manages courses. A routing table maps each operation of the
+// contract to a handler; a handler reads the request, calls one method of the service
+// and writes its result as the response.
 package platformapi

@@ -164,7 +164,7 @@ func assignment(a *domain.Assignment, now time.Time) v1.Assignment {
 		EmployeeExternalID: a.EmployeeExternalID, EmployeeEmail: a.EmployeeEmail,
 		CourseID: a.CourseID, CourseName: a.CourseName,
 		Status: v1.AssignmentStatus(a.Status), StatusCategory: v1.StatusCategory(a.Category(now)), IsOverdue: a.Overdue(now),
-		CompletionPercent: a.Percent.Float(), Score: nullableNumber(a.Score), NumberOfAttempts: a.Attempts, IsRequired: a.IsRequired,
+		CompletionPercent: a.Percent.Float(), Score: nullablePoints(a.Score), NumberOfAttempts: a.Attempts, IsRequired: a.IsRequired,
 		AssignedAt: dateTime(a.AssignedAt), Deadline: dateTime(a.Deadline),
 		StartedAt: nullableDateTime(a.StartedAt), CompletedAt: nullableDateTime(a.CompletedAt),
 		LastActivityAt: dateTime(a.LastActivity()),

@@ -12,7 +12,8 @@ import (
 // maxBulkItems is the most items that one bulk request may have.
 const maxBulkItems = 500
 
-// createAssignments assigns many courses; each item stands alone.
+// createAssignments creates many assignments. An item that fails gets an error as
+// its result and does not affect the others.
 func (h *handler) createAssignments(ctx context.Context, r *request) (v1.BulkResults, error) {
 	items, err := bulkItems(r)
 	if err != nil {
@@ -23,7 +24,7 @@ func (h *handler) createAssignments(ctx context.Context, r *request) (v1.BulkRes
 		return v1.BulkResults{}, err
 	}
 	if len(results) != len(items) {
-		return v1.BulkResults{}, fmt.Errorf("bulk of %d items got %d results", len(items), len(results))
+		return v1.BulkResults{}, fmt.Errorf("service returned %d results for %d bulk items", len(results), len(items))
 	}
 	out := make([]v1.BulkResult, len(results))
 	for i := range results {
@@ -32,31 +33,34 @@ func (h *handler) createAssignments(ctx context.Context, r *request) (v1.BulkRes
 	return v1.BulkResults{Results: out}, nil
 }
 
-// bulkItems reads the items one by one, so that a bad one does not affect the others.
+// bulkItems reads the items of the body. An item that cannot be read carries its
+// error and becomes a failed result; only an invalid body fails the whole request.
 func bulkItems(r *request) ([]domain.BulkItem, error) {
 	body, err := r.Object()
 	if err != nil {
 		return nil, err
 	}
-	raws := body.Items("items", maxBulkItems)
+	rawItems := body.Items("items", maxBulkItems)
 	if err := body.Err(nil); err != nil {
 		return nil, err
 	}
-	items := make([]domain.BulkItem, len(raws))
-	for i, raw := range raws {
-		o, err := raw.Object()
+	items := make([]domain.BulkItem, len(rawItems))
+	for i, raw := range rawItems {
+		item, err := raw.Object()
 		if err == nil {
-			items[i].New, err = newAssignment(o)
+			items[i].New, err = newAssignment(item)
 		}
 		items[i].Err = err
 	}
 	return items, nil
 }
 
-func bulkResult(info *httpapi.Info, index int, r *domain.BulkResult) v1.BulkResult {
-	if r.Err == nil {
-		return v1.BulkResult{Index: index, OK: true, AssignmentID: r.Assignment.ID, Status: string(r.Assignment.Status)}
+// bulkResult converts the result of one item. Only the part of an error that
+// clients may see is in it; info notes an unexpected error for the log.
+func bulkResult(info *httpapi.Info, index int, result *domain.BulkResult) v1.BulkResult {
+	if result.Err == nil {
+		return v1.BulkResult{Index: index, OK: true, AssignmentID: result.Assignment.ID, Status: string(result.Assignment.Status)}
 	}
-	code, message := httpapi.DescribeItem(info, r.Err)
+	code, message := httpapi.DescribeItem(info, result.Err)
 	return v1.BulkResult{Index: index, Status: "error", Code: v1.ErrorCode(code), Message: message}
 }

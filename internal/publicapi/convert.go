@@ -8,13 +8,15 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// setFilter puts a filter that was asked for into the link to the next page.
+// setFilter adds a filter to the query of the link to the next page. An empty value
+// means that the request had no such filter.
 func setFilter(v url.Values, name, value string) {
 	if value != "" {
 		v.Set(name, value)
 	}
 }
 
+// dateTime returns t in the format of the contract.
 func dateTime(t time.Time) v1.DateTime { return v1.DateTime{Time: t} }
 
 func nullableDateTime(t *time.Time) *v1.DateTime {
@@ -24,7 +26,8 @@ func nullableDateTime(t *time.Time) *v1.DateTime {
 	return &v1.DateTime{Time: *t}
 }
 
-func nullableNumber(p *domain.Points) *float64 {
+// nullablePoints returns p as a JSON number, or nil for null.
+func nullablePoints(p *domain.Points) *float64 {
 	if p == nil {
 		return nil
 	}

@@ -27,7 +27,7 @@ func (h *handler) getResults(ctx context.Context, r *request) (v1.Results, error
 	if err != nil {
 		return v1.Results{}, err
 	}
-	score := nullableNumber(a.Score)
+	score := nullablePoints(a.Score)
 	return v1.Results{
 		ID: a.ID, Score: score, NumberOfAttempts: a.Attempts,
 		Status: v1.AssignmentStatus(a.Status), StatusCategory: v1.StatusCategory(a.Category(h.svc.Now())),

@@ -2,16 +2,20 @@ package store
 
 import "github.com/coursebridge/coursebridge/internal/domain"
 
-// actorLabel returns an SQL expression for what is shown for a column that holds
-// domain.Actor.Ref: the present address of an administrator, or the text itself.
+// actorLabel returns an SQL expression that turns a column with a domain.Actor.Ref
+// into the text to show. "person:7" becomes the e-mail address of administrator 7,
+// the last known one if they were removed, or domain.FormerAdministrator if none is
+// stored any more. Any other text is shown as it is.
 func actorLabel(column string) string {
+	id := `CAST(substr(` + column + `, 8) AS bigint)` // what follows "person:"
 	return `CASE WHEN ` + column + ` LIKE 'person:%' THEN coalesce((SELECT p.email FROM administrators p
-		WHERE p.id = CAST(substr(` + column + `, 8) AS bigint)), (SELECT f.email FROM former_administrators f
-		WHERE f.administrator_id = CAST(substr(` + column + `, 8) AS bigint)), '` + domain.FormerAdministrator + `') ELSE ` + column + ` END`
+		WHERE p.id = ` + id + `), (SELECT f.email FROM former_administrators f
+		WHERE f.administrator_id = ` + id + `), '` + domain.FormerAdministrator + `') ELSE ` + column + ` END`
 }
 
-// auditLabel returns the label that is stored with an audit entry. An
-// administrator has none: the entry holds the id, and the address is looked up.
+// auditLabel returns the label that is stored in an audit entry. It is empty for an
+// administrator: the entry holds their id, and their address is looked up when it is
+// shown, so that it is gone once they are erased.
 func auditLabel(a domain.Actor) string {
 	if a.Kind == domain.ActorPerson {
 		return ""
