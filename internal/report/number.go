@@ -6,7 +6,7 @@ import (
 )
 
 // appendNumber writes f in its shortest form with at most two decimals. With strconv.AppendFloat and trimming, a CSV row
-// takes about a tenth longer (BenchmarkCSV).
+// takes about 15 % longer (BenchmarkCSV).
 func appendNumber(b []byte, f float64) []byte {
 	hundredths := math.Round(f * 100)
 	if math.Abs(hundredths) >= 1<<53 {

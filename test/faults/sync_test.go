@@ -3,6 +3,7 @@ package faults
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -10,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // tortureEnv and seedEnv are set by make torture: how long the random tests run,
@@ -48,7 +51,7 @@ func tortureSettings(t *testing.T) (duration time.Duration, seed uint64) {
 
 // Two clients mirror a company while workers change it at random, servers are
 // killed and, on PostgreSQL, one of two replicas is paused for longer than its
-// leases last. One client polls with updatedSince, the other applies webhooks in
+// leases last and the database's clock steps forward and back. One client polls with updatedSince, the other applies webhooks in
 // the order of their sequence. In the end both mirrors equal what the API shows.
 func TestMirrorsEqualTheTruth(t *testing.T) {
 	t.Parallel()
@@ -115,12 +118,30 @@ func newCluster(t *testing.T, database string, replicas int) *cluster {
 	return c
 }
 
-// torture kills and pauses servers at random until ctx ends. All servers run when
+// setClock lets the clock of PostgreSQL differ from the machine's.
+func (c *cluster) setClock(t *testing.T, shift time.Duration) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), c.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	_, err = conn.Exec(t.Context(), fmt.Sprintf(`CREATE OR REPLACE FUNCTION database_clock() RETURNS timestamptz
+		LANGUAGE sql VOLATILE AS 'SELECT clock_timestamp() + interval ''%d milliseconds'''`, shift.Milliseconds()))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// torture kills and pauses servers and steps the clock at random until ctx ends. All servers run when
 // it returns.
 func (c *cluster) torture(ctx context.Context, t *testing.T, r *rand.Rand) {
 	t.Helper()
 	for round := 0; wait(ctx, time.Duration(500+r.IntN(3000))*time.Millisecond); round++ {
 		i := r.IntN(len(c.replicas))
+		if c.database[0] == 'p' && round%2 == 0 {
+			c.setClock(t, time.Duration(r.IntN(2)*r.IntN(3000))*time.Millisecond)
+		}
 		if round%3 == 1 && len(c.replicas) > 1 {
 			c.replicas[i].signal(t, syscall.SIGSTOP)
 			wait(ctx, pauseLength)
