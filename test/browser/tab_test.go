@@ -103,9 +103,13 @@ func evaluate[T any](b *tab, script string) T {
 
 func (b *tab) open(path string) { b.Helper(); b.do(chromedp.Navigate(b.base + path)) }
 
+// fill enters a value as typing does. It is one script, because the browser drops
+// its handle of a node whenever a part of the page is replaced.
 func (b *tab) fill(selector, value string) {
 	b.Helper()
-	b.do(chromedp.SetValue(chromedp.CSS(selector), value))
+	const script = `(() => { const el = document.querySelector(%SELECTOR%); if (!el) return false; el.value = %VALUE%;
+		for (const kind of ['input', 'change']) el.dispatchEvent(new Event(kind, {bubbles: true})); return true })()`
+	b.waitFor("a field "+selector, strings.NewReplacer("%SELECTOR%", quote(selector), "%VALUE%", quote(value)).Replace(script))
 }
 
 // click clicks the first visible button or link with these words.
