@@ -56,6 +56,9 @@ func slowRetries(c *app.ServeConfig) { c.Webhooks.RetryDelays = "10m,10m,10m,10m
 // quickFailure makes a delivery fail for good within milliseconds.
 func quickFailure(c *app.ServeConfig) { c.Webhooks.RetryDelays = "1ms,1ms,1ms,1ms,1ms" }
 
+// noWebhooks leaves deliveries as the test writes them.
+func noWebhooks(c *app.ServeConfig) { c.Webhooks.Off = true }
+
 func (f fixture) createCompany(name, email string) app.CompanyCreated {
 	f.Helper()
 	company, err := f.program.CreateCompany(f.Context(), name, email, "Europe/Riga")
