@@ -136,10 +136,10 @@ func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 }
 
 // lockNearLimit makes requests wait for each other that assign to an employee
-// with many assignments, and counts again: what other requests are adding
-// meanwhile could exceed the limit. They wait at the employee's first assignment,
-// since all of them hold the employee itself FOR SHARE. Below half of the limit
-// it would take ten bulk requests at once to exceed it.
+// with many assignments, and counts again: the first count was taken in the
+// statement that waited for the employee, so it can miss what the request before
+// has added. Below half of the limit it would take ten bulk requests at once to
+// exceed it.
 func (p *assignPlan) lockNearLimit(ctx context.Context, tx db.Tx, d db.Dialect, company int64) error {
 	var many []int64
 	for employee, count := range p.live {
