@@ -80,11 +80,11 @@ func (s *Store) loadActivities(ctx context.Context, tx db.Tx, items []domain.Act
 			finishing = append(finishing, it.Activity.AssignmentID)
 		}
 	}
-	assignments, args := s.db.ValuesTable(1, db.Ints("id", unique(ids)))
+	isReported, assignments := s.db.In("a.id", 1, db.Ints("id", unique(ids)))
 	b := &db.Batch{}
 	s.lockEmployees(b, finishing)
 	if suffix := s.db.ForUpdate("a"); suffix != "" {
-		b.Query(ignoreRow, `SELECT a.id FROM assignments a WHERE a.id IN (SELECT k.id FROM `+assignments+` k) ORDER BY a.id`+suffix, args...)
+		b.Query(ignoreRow, `SELECT a.id FROM assignments a WHERE `+isReported+` ORDER BY a.id`+suffix, assignments)
 	}
 	b.Query(func(r db.Rows) error {
 		a := &trackedAssignment{}
@@ -93,14 +93,14 @@ func (s *Store) loadActivities(ctx context.Context, tx db.Tx, items []domain.Act
 		report.assignments[a.ID] = a
 		report.order = append(report.order, a.ID)
 		return err
-	}, `SELECT `+assignmentColumns+assignmentFrom+` WHERE a.id IN (SELECT k.id FROM `+assignments+` k) ORDER BY a.id`, args...)
-	activities, args := s.db.ValuesTable(1, db.Texts("id", unique(keys)))
+	}, `SELECT `+assignmentColumns+assignmentFrom+` WHERE `+isReported+` ORDER BY a.id`, assignments)
+	isKnown, activities := s.db.In("x.id", 1, db.Texts("id", unique(keys)))
 	b.Query(func(r db.Rows) error {
 		var id string
 		err := r.Scan(&id)
 		report.recorded[id] = true
 		return err
-	}, `SELECT x.id FROM activities x WHERE x.id IN (SELECT k.id FROM `+activities+` k)`, args...)
+	}, `SELECT x.id FROM activities x WHERE `+isKnown, activities)
 	return report, tx.Send(ctx, b)
 }
 

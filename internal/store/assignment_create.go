@@ -27,14 +27,14 @@ func (s *Store) Assign(ctx context.Context, c domain.Caller, items []domain.Bulk
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}
-		if err := plan.lockNearLimit(ctx, tx, s.db, c.Company.ID); err != nil {
+		if err := plan.countNearLimit(ctx, tx, s.db, c.Company.ID); err != nil {
 			return err
 		}
 		plan.decide(items, tx.Now())
 		out = plan.results
 		if len(plan.made) > 0 {
 			last := &db.Batch{}
-			s.insertAssignments(last, plan.made)
+			s.insertAssignments(last, plan)
 			box.audit(last, tx.Now(), plan.entry(c))
 			box.events(last, tx.Now(), plan.events(tx.Now())...)
 			tx.SendAndCommit(last)
@@ -56,7 +56,7 @@ type assignPlan struct {
 	former      map[string]bool
 	courses     map[int64]grantedCourse
 	existing    map[string]domain.Assignment
-	live        map[int64]int // assignments by employee
+	live        map[int64]int // at most so many live assignments, by employee
 
 	results []domain.BulkResult
 	made    []domain.Assignment
@@ -96,67 +96,73 @@ func unique[T ~string | ~int64](in []T) []T {
 // the decision and the commit.
 func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 	b.Query(func(r db.Rows) error { return r.Scan(&p.defaultDays) }, `SELECT default_deadline_days FROM companies WHERE id = $1`, company)
-	employees, employeeArgs := d.ValuesTable(2, db.Texts("external_id", p.employeeKeys))
+	isNamed, employeeKeys := d.In("e.external_id", 2, db.Texts("external_id", p.employeeKeys))
 	b.Query(func(r db.Rows) error {
 		var e domain.Employee
-		var live int
-		if err := scanEmployee(r, &e, &live); err != nil {
-			return err
-		}
-		p.employees[e.ExternalID], p.live[e.ID] = e, live
-		return nil
-	}, `SELECT `+employeeColumns+`, (SELECT COUNT(*) FROM assignments a
-			WHERE a.company_id = e.company_id AND a.employee_id = e.id AND a.revoked_at IS NULL) FROM employees e
-		WHERE e.company_id = $1 AND e.external_id IN (SELECT k.external_id FROM `+employees+` k) AND e.left_at IS NULL
-		ORDER BY e.id`+d.ForUpdate("e"), append([]any{company}, employeeArgs...)...)
+		err := scanEmployee(r, &e)
+		p.employees[e.ExternalID] = e
+		return err
+	}, `SELECT `+employeeColumns+` FROM employees e
+		WHERE e.company_id = $1 AND `+isNamed+` AND e.left_at IS NULL
+		ORDER BY e.id`+d.ForUpdate("e"), company, employeeKeys)
+	p.loadLive(b, `e.company_id = $1 AND `+isNamed+` AND e.left_at IS NULL`, company, employeeKeys)
 	b.Query(func(r db.Rows) error {
 		var id string
 		err := r.Scan(&id)
 		p.former[id] = true
 		return err
 	}, `SELECT DISTINCT e.external_id FROM employees e
-		WHERE e.company_id = $1 AND e.external_id IN (SELECT k.external_id FROM `+employees+` k) AND e.left_at IS NOT NULL`, append([]any{company}, employeeArgs...)...)
-	courses, courseArgs := d.ValuesTable(2, db.Ints("id", p.courseKeys))
+		WHERE e.company_id = $1 AND `+isNamed+` AND e.left_at IS NOT NULL`, company, employeeKeys)
+	isNamedCourse, courseKeys := d.In("c.id", 2, db.Ints("id", p.courseKeys))
 	b.Query(func(r db.Rows) error {
 		var c grantedCourse
 		err := scanCourse(r, &c.Course, &c.granted)
 		p.courses[c.ID] = c
 		return err
 	}, `SELECT `+courseColumns+`, g.company_id IS NOT NULL FROM courses c
-		LEFT JOIN course_grants g ON g.company_id = $1 AND g.course_id = c.id WHERE c.id IN (SELECT k.id FROM `+courses+` k)
-		ORDER BY c.id`+d.ForShare("c"), append([]any{company}, courseArgs...)...)
-	externals, externalArgs := d.ValuesTable(2, db.Texts("external_id", p.externalKeys))
+		LEFT JOIN course_grants g ON g.company_id = $1 AND g.course_id = c.id WHERE `+isNamedCourse+`
+		ORDER BY c.id`+d.ForShare("c"), company, courseKeys)
+	isRepeated, externalKeys := d.In("a.external_id", 2, db.Texts("external_id", p.externalKeys))
 	b.Query(func(r db.Rows) error {
 		var a domain.Assignment
 		err := scanAssignment(r, &a)
 		p.existing[a.ExternalID] = a
 		return err
 	}, `SELECT `+assignmentColumns+assignmentFrom+`
-		WHERE a.company_id = $1 AND a.external_id IN (SELECT k.external_id FROM `+externals+` k) AND a.revoked_at IS NULL`, append([]any{company}, externalArgs...)...)
+		WHERE a.company_id = $1 AND `+isRepeated+` AND a.revoked_at IS NULL`, company, externalKeys)
 }
 
-// lockNearLimit makes requests wait for each other that assign to an employee
-// with many assignments, and counts again: the first count was taken in the
-// statement that waited for the employee, so it can miss what the request before
-// has added. Below half of the limit it would take ten bulk requests at once to
-// exceed it.
-func (p *assignPlan) lockNearLimit(ctx context.Context, tx db.Tx, d db.Dialect, company int64) error {
-	var many []int64
-	for employee, count := range p.live {
-		if count > domain.MaxLiveAssignments/2 {
-			many = append(many, employee)
+// loadLive queues the reading of how many live assignments each employee has at
+// most, which the newest assignment of each knows. Counting them all halved the
+// rate of a bulk. It is a statement of its own because it must see what the request
+// added that the lock on the employees has waited for.
+func (p *assignPlan) loadLive(b *db.Batch, condition string, args ...any) {
+	b.Query(func(r db.Rows) error {
+		var employee int64
+		var atMost int
+		err := r.Scan(&employee, &atMost)
+		p.live[employee] = atMost
+		return err
+	}, `SELECT e.id, COALESCE((SELECT CASE WHEN a.employee_id = e.id THEN COALESCE(a.live_at_most, `+strconv.Itoa(domain.MaxLiveAssignments)+`) END
+			FROM assignments a WHERE a.company_id = e.company_id AND a.employee_id <= e.id
+			ORDER BY a.employee_id DESC, a.id DESC LIMIT 1), 0) FROM employees e WHERE `+condition, args...)
+}
+
+// countNearLimit counts the live assignments of the employees who may have too
+// many of them after the request. They are locked, so nobody adds any meanwhile.
+func (p *assignPlan) countNearLimit(ctx context.Context, tx db.Tx, d db.Dialect, company int64) error {
+	var near []int64
+	for employee, atMost := range p.live {
+		if atMost+p.valid > domain.MaxLiveAssignments {
+			near = append(near, employee)
+			p.live[employee] = 0
 		}
 	}
-	suffix := d.ForUpdate("a")
-	if len(many) == 0 || suffix == "" {
+	if len(near) == 0 {
 		return nil
 	}
-	employees, args := d.ValuesTable(2, db.Ints("id", many))
-	args = append([]any{company}, args...)
+	isNear, employees := d.In("a.employee_id", 2, db.Ints("id", near))
 	b := &db.Batch{}
-	b.Query(ignoreRow, `SELECT a.id FROM assignments a WHERE a.id IN (SELECT MIN(x.id) FROM assignments x
-			WHERE x.company_id = $1 AND x.employee_id IN (SELECT k.id FROM `+employees+` k) GROUP BY x.employee_id)
-		ORDER BY a.id`+suffix, args...)
 	b.Query(func(r db.Rows) error {
 		var employee int64
 		var count int
@@ -164,8 +170,8 @@ func (p *assignPlan) lockNearLimit(ctx context.Context, tx db.Tx, d db.Dialect, 
 		p.live[employee] = count
 		return err
 	}, `SELECT a.employee_id, COUNT(*) FROM assignments a
-		WHERE a.company_id = $1 AND a.employee_id IN (SELECT k.id FROM `+employees+` k) AND a.revoked_at IS NULL
-		GROUP BY a.employee_id`, args...)
+		WHERE a.company_id = $1 AND `+isNear+` AND a.revoked_at IS NULL
+		GROUP BY a.employee_id`, company, employees)
 	return tx.Send(ctx, b)
 }
 
@@ -237,17 +243,19 @@ func (p *assignPlan) entry(c domain.Caller) domain.AuditEntry {
 // insertAssignments queues the rows in the order of their external ids. Two requests
 // for the same keys then wait for each other instead of deadlocking; the later one
 // runs again and finds what the first has created.
-func (s *Store) insertAssignments(b *db.Batch, made []domain.Assignment) {
-	sorted := slices.SortedFunc(slices.Values(made), func(x, y domain.Assignment) int { return strings.Compare(x.ExternalID, y.ExternalID) })
+func (s *Store) insertAssignments(b *db.Batch, p *assignPlan) {
+	sorted := slices.SortedFunc(slices.Values(p.made), func(x, y domain.Assignment) int { return strings.Compare(x.ExternalID, y.ExternalID) })
 	rows, args := s.db.ValuesTable(3, db.Columns(sorted,
 		db.IntColumn("id", func(a *domain.Assignment) int64 { return a.ID }),
 		db.TextColumn("external_id", func(a *domain.Assignment) string { return a.ExternalID }),
 		db.IntColumn("employee_id", func(a *domain.Assignment) int64 { return a.EmployeeID }),
 		db.IntColumn("course_id", func(a *domain.Assignment) int64 { return a.CourseID }),
 		db.TimeColumn("deadline", func(a *domain.Assignment) time.Time { return a.Deadline }),
-		db.BoolColumn("required", func(a *domain.Assignment) bool { return a.IsRequired }))...)
-	b.Exec(`INSERT INTO assignments (company_id, id, external_id, employee_id, course_id, status, percent, attempts,
-			granted_attempts, is_required, assigned_at, deadline, asked_deadline, asked_required, updated_at)
-		SELECT $1, r.id, r.external_id, r.employee_id, r.course_id, 'assigned', 0, 0, 0, r.required, $2, r.deadline, r.deadline, r.required, $2
-		FROM `+rows+` r`, append([]any{made[0].CompanyID, made[0].AssignedAt}, args...)...)
+		db.BoolColumn("required", func(a *domain.Assignment) bool { return a.IsRequired }),
+		db.IntColumn("live_at_most", func(a *domain.Assignment) int64 { return int64(p.live[a.EmployeeID]) }))...)
+	b.Exec(`INSERT INTO assignments (company_id, id, external_id, employee_id, course_id, status, percent, attempts, granted_attempts,
+			is_required, assigned_at, deadline, asked_deadline, asked_required, updated_at, live_at_most)
+		SELECT $1, r.id, r.external_id, r.employee_id, r.course_id, 'assigned', 0, 0, 0,
+			r.required, $2, r.deadline, r.deadline, r.required, $2, r.live_at_most
+		FROM `+rows+` r`, append([]any{p.made[0].CompanyID, p.made[0].AssignedAt}, args...)...)
 }

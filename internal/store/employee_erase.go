@@ -100,9 +100,9 @@ func (s *Store) lockForErasure(b *db.Batch, tx db.Tx, gone []domain.Employee) {
 	}
 	lockAccounts(b, tx.Now(), emails...)
 	if suffix := s.db.ForUpdate("a"); suffix != "" {
-		rows, args := s.db.ValuesTable(2, db.Columns(gone, db.IntColumn("id", func(e *domain.Employee) int64 { return e.ID }))...)
-		b.Query(ignoreRow, `SELECT a.id FROM assignments a WHERE a.company_id = $1 AND a.employee_id IN (SELECT k.id FROM `+rows+` k)
-			ORDER BY a.id`+suffix, append([]any{gone[0].CompanyID}, args...)...)
+		ids := db.Columns(gone, db.IntColumn("id", func(e *domain.Employee) int64 { return e.ID }))
+		isTheirs, employees := s.db.In("a.employee_id", 2, ids[0])
+		b.Query(ignoreRow, `SELECT a.id FROM assignments a WHERE a.company_id = $1 AND `+isTheirs+` ORDER BY a.id`+suffix, gone[0].CompanyID, employees)
 	}
 	tx.Restamp(b)
 }

@@ -60,9 +60,9 @@ func (s *Store) lockEmployees(b *db.Batch, assignments []int64) {
 	if suffix == "" || len(assignments) == 0 {
 		return
 	}
-	rows, args := s.db.ValuesTable(1, db.Ints("id", unique(assignments)))
+	isNamed, ids := s.db.In("a.id", 1, db.Ints("id", unique(assignments)))
 	b.Query(ignoreRow, `SELECT e.id FROM employees e WHERE (e.company_id, e.id) IN
-		(SELECT a.company_id, a.employee_id FROM assignments a WHERE a.id IN (SELECT k.id FROM `+rows+` k)) ORDER BY e.id`+suffix, args...)
+		(SELECT a.company_id, a.employee_id FROM assignments a WHERE `+isNamed+`) ORDER BY e.id`+suffix, ids)
 }
 
 // lockAssignments queues the locking of the live assignments of an employee, in

@@ -115,6 +115,11 @@ type Dialect interface {
 	// arguments, whose placeholders begin at $first. All columns have the same
 	// length.
 	ValuesTable(first int, cols ...Column) (sql string, args []any)
+	// In returns a condition that a column of the statement has one of the values,
+	// in the placeholder $n, and its argument. It is answered by one index lookup
+	// per value. A planner that believes the table to be small would instead compare
+	// every row with every value if the values stood in a ValuesTable.
+	In(column string, n int, values Column) (sql string, arg any)
 	// Join and LeftJoin return clauses that join a table by one index lookup per
 	// row of what precedes it. Without them a planner that believes the table to be
 	// small scans it, and keeps that plan while the table grows.

@@ -64,3 +64,7 @@ func (dialect) ValuesTable(first int, cols ...db.Column) (string, []any) {
 	}
 	return "(SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ") AS u (" + strings.Join(names, ", ") + "))", args
 }
+
+func (dialect) In(column string, n int, values db.Column) (string, any) {
+	return fmt.Sprintf("%s = ANY ((SELECT $%d::%s)::%[3]s)", column, n, arrayTypes[values.Type]), values.Values
+}

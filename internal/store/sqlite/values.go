@@ -113,6 +113,11 @@ func (dialect) ValuesTable(first int, cols ...db.Column) (string, []any) {
 	return text, []any{encodeRows(cols)}
 }
 
+func (d dialect) In(column string, n int, values db.Column) (string, any) {
+	table, args := d.ValuesTable(n, values)
+	return column + " IN (SELECT k." + values.Name + " FROM " + table + " k)", args[0]
+}
+
 func encodeRows(cols []db.Column) string {
 	n := length(cols[0].Values)
 	buf := make([]byte, 0, 64*n)

@@ -102,7 +102,7 @@ func TestBulkTakesAConstantNumberOfStatements(t *testing.T) {
 			}))
 		}
 		few, many := count(keys(numbered("few%d", 0, 2), employees, exam)), count(keys(numbered("many%d", 0, 500), employees, exam))
-		if few != many || many > 13 {
+		if few != many || many > 14 {
 			t.Errorf("2 items take %d statements, 500 take %d", few, many)
 		}
 		if again := count(keys(numbered("many%d", 0, 500), employees, exam)); again > many {

@@ -20,16 +20,25 @@ func TestLiveAssignmentsOfAnEmployeeAreLimited(t *testing.T) {
 		f.provisionAll("busy", "idle")
 		course := f.addCourse(domain.Course{Name: "Basics"})
 		const free = 10
-		for made := 0; made < domain.MaxLiveAssignments-free; {
-			items := make([]domain.BulkItem, min(500, domain.MaxLiveAssignments-free-made))
-			for i := range items {
-				items[i] = item(fmt.Sprint("old-", made+i), "busy", course)
-			}
-			f.bulk(items...)
-			made += len(items)
-		}
 		var made, refused atomic.Int64
 		var racers sync.WaitGroup
+		fill := make(chan int)
+		for range 4 {
+			racers.Go(func() {
+				for first := range fill {
+					items := make([]domain.BulkItem, min(500, domain.MaxLiveAssignments-free-first))
+					for i := range items {
+						items[i] = item(fmt.Sprint("old-", first+i), "busy", course)
+					}
+					f.bulk(items...)
+				}
+			})
+		}
+		for first := 0; first < domain.MaxLiveAssignments-free; first += 500 {
+			fill <- first
+		}
+		close(fill)
+		racers.Wait()
 		for racer := range 8 {
 			racers.Go(func() {
 				for n := range 4 {
