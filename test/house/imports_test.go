@@ -57,6 +57,7 @@ var rules = map[string]rule{
 	"internal/server": {[]string{"internal/domain", "internal/httpapi"}, "it carries any handler and knows how errors are answered"},
 	"api":             {nil, "it is the contract's text"},
 	"api/v1":          {nil, "it is the contract's words, and clients import it"},
+	"client":          {[]string{"api/v1"}, "it calls the API from other programs, and knows only the contract"},
 
 	"internal/apptest": {[]string{anything}, support},
 	"internal/pgtest":  {nil, "it creates empty databases and knows no schema"},

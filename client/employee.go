@@ -1,0 +1,72 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+
+	v1 "github.com/coursebridge/coursebridge/api/v1"
+)
+
+// EmployeeFilter selects employees; empty fields select all.
+type EmployeeFilter struct {
+	ExternalID, Email, Tag string
+}
+
+// Employees returns all employees that match, in the order of their ids. The
+// pages are read as the loop goes on.
+func (c *Client) Employees(ctx context.Context, f EmployeeFilter) iter.Seq2[v1.Employee, error] {
+	query := url.Values{"limit": {pageSize}}
+	set(query, "externalId", f.ExternalID)
+	set(query, "email", f.Email)
+	set(query, "tag", f.Tag)
+	return walk(ctx, c, request{path: []string{"employees"}, query: query}, func(l v1.EmployeeList) []v1.Employee { return l.Items })
+}
+
+// Employee returns an employee with all assignments.
+func (c *Client) Employee(ctx context.Context, externalID string) (v1.EmployeeWithAssignments, error) {
+	return fetch[v1.EmployeeWithAssignments](ctx, c, request{path: []string{"employees", externalID}})
+}
+
+// Provision creates an employee, or links the person who has the address already.
+func (c *Client) Provision(ctx context.Context, in v1.ProvisionInput) (v1.Provisioned, error) {
+	return fetch[v1.Provisioned](ctx, c, request{method: http.MethodPost, path: []string{"employees", "provision"}, body: in})
+}
+
+// UpdateEmployee changes an employee. Active set to false offboards, and set to
+// true brings back.
+func (c *Client) UpdateEmployee(ctx context.Context, externalID string, change v1.EmployeeUpdate) (v1.EmployeeUpdated, error) {
+	data, err := fetch[json.RawMessage](ctx, c, request{method: http.MethodPatch, path: []string{"employees", externalID}, body: change})
+	if err != nil {
+		return v1.EmployeeUpdated{}, err
+	}
+	var offboarded v1.Offboarded
+	if err := json.Unmarshal(data, &offboarded); err != nil {
+		return v1.EmployeeUpdated{}, fmt.Errorf("read the changed employee: %w", err)
+	}
+	if offboarded.Status != "" {
+		return v1.EmployeeUpdated{Offboarded: &offboarded}, nil
+	}
+	var employee v1.Employee
+	if err := json.Unmarshal(data, &employee); err != nil {
+		return v1.EmployeeUpdated{}, fmt.Errorf("read the changed employee: %w", err)
+	}
+	return v1.EmployeeUpdated{Employee: &employee}, nil
+}
+
+// DeleteEmployee erases an employee. Results stay without the person.
+func (c *Client) DeleteEmployee(ctx context.Context, externalID string) error {
+	return c.discard(ctx, request{method: http.MethodDelete, path: []string{"employees", externalID}})
+}
+
+// discard sends a request whose answer holds nothing new.
+func (c *Client) discard(ctx context.Context, r request) error {
+	response, err := c.send(ctx, r)
+	if err != nil {
+		return err
+	}
+	return response.Body.Close()
+}

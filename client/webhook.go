@@ -1,0 +1,184 @@
+package client
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	v1 "github.com/coursebridge/coursebridge/api/v1"
+)
+
+// Delivery is what the headers of a webhook request say about it.
+type Delivery struct {
+	ID       string // the same for every attempt and redelivery of an event
+	Sequence int64  // grows with every event of the company
+	Attempt  int
+}
+
+// WebhookHandler is an http.Handler that receives webhooks. It verifies the
+// signature, ignores repeats and calls the function for the kind of event. It
+// answers 204 if the function returns nil, and 500 otherwise, so that the event is
+// sent again. Events without a function are accepted and ignored.
+type WebhookHandler struct {
+	// Secrets are the signing secrets of the webhook, with whsec_. Two are needed
+	// only while one of them is being replaced.
+	Secrets []string
+	// Seen remembers deliveries. The default keeps the last 10,000 in memory.
+	Seen Seen
+
+	// Assignment is called for assignment.created, .completed, .failed and .overdue.
+	Assignment func(context.Context, Delivery, v1.Event[v1.Assignment]) error
+	Joined     func(context.Context, Delivery, v1.Event[v1.Employee]) error
+	Removed    func(context.Context, Delivery, v1.Event[v1.EmployeeRemoved]) error
+
+	memory memory
+}
+
+// Seen remembers which deliveries have been handled. An implementation that shares
+// a database with the handling can do both in one transaction.
+type Seen interface {
+	Has(ctx context.Context, deliveryID string) (bool, error)
+	Add(ctx context.Context, deliveryID string) error
+}
+
+const (
+	// longestWebhook bounds the body of a webhook request.
+	longestWebhook = 1 << 20
+	// signatureAge is how far the signed time may be from now.
+	signatureAge = 5 * time.Minute
+)
+
+func (h *WebhookHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, longestWebhook))
+	if err != nil {
+		http.Error(w, "The body could not be read.", http.StatusBadRequest)
+		return
+	}
+	if err := Verify(r.Header, body, time.Now(), h.Secrets...); err != nil {
+		http.Error(w, err.Error(), http.StatusUnauthorized)
+		return
+	}
+	if err := h.handle(r.Context(), r.Header, body); err != nil {
+		http.Error(w, "The event could not be handled.", http.StatusInternalServerError)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (h *WebhookHandler) handle(ctx context.Context, header http.Header, body []byte) error {
+	d := Delivery{ID: header.Get("X-Service-Delivery")}
+	d.Sequence, _ = strconv.ParseInt(header.Get("X-Service-Sequence"), 10, 64)
+	d.Attempt, _ = strconv.Atoi(header.Get("X-Service-Attempt"))
+	seen := h.Seen
+	if seen == nil {
+		seen = &h.memory
+	}
+	if repeated, err := seen.Has(ctx, d.ID); err != nil || repeated {
+		return err
+	}
+	if err := h.dispatch(ctx, d, body); err != nil {
+		return err
+	}
+	return seen.Add(ctx, d.ID)
+}
+
+func (h *WebhookHandler) dispatch(ctx context.Context, d Delivery, body []byte) error {
+	var kind struct{ Event v1.EventKind }
+	if err := json.Unmarshal(body, &kind); err != nil {
+		return fmt.Errorf("read the event: %w", err)
+	}
+	switch {
+	case kind.Event == "employee.joined":
+		return call(ctx, d, body, h.Joined)
+	case kind.Event == "employee.removed":
+		return call(ctx, d, body, h.Removed)
+	case strings.HasPrefix(string(kind.Event), "assignment."):
+		return call(ctx, d, body, h.Assignment)
+	}
+	return nil
+}
+
+func call[E any](ctx context.Context, d Delivery, body []byte, handle func(context.Context, Delivery, E) error) error {
+	if handle == nil {
+		return nil
+	}
+	var event E
+	if err := json.Unmarshal(body, &event); err != nil {
+		return fmt.Errorf("read the event: %w", err)
+	}
+	return handle(ctx, d, event)
+}
+
+// Verify returns an error unless the body was signed with one of the secrets
+// within five minutes of now. It checks the Standard Webhooks signature, which
+// also signs the time.
+func Verify(header http.Header, body []byte, now time.Time, secrets ...string) error {
+	id, timestamp := header.Get("webhook-id"), header.Get("webhook-timestamp")
+	seconds, err := strconv.ParseInt(timestamp, 10, 64)
+	if err != nil {
+		return errors.New("the header webhook-timestamp is missing or not a number")
+	}
+	if age := now.Sub(time.Unix(seconds, 0)); age.Abs() > signatureAge {
+		return errors.New("the signature is more than five minutes old, or the clock is wrong")
+	}
+	for _, secret := range secrets {
+		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+		if err != nil || len(key) == 0 {
+			return errors.New("a signing secret is not whsec_ followed by base64")
+		}
+		mac := hmac.New(sha256.New, key)
+		mac.Write([]byte(id + "." + timestamp + "."))
+		mac.Write(body)
+		want := mac.Sum(nil)
+		for _, signature := range strings.Fields(header.Get("webhook-signature")) {
+			got, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(signature, "v1,"))
+			if err == nil && hmac.Equal(got, want) {
+				return nil
+			}
+		}
+	}
+	return errors.New("the signature does not match")
+}
+
+// memory is the default Seen. It forgets the oldest delivery when it is full.
+type memory struct {
+	mu    sync.Mutex
+	ids   map[string]bool
+	order []string
+}
+
+// remembered is how many deliveries memory keeps.
+const remembered = 10_000
+
+func (m *memory) Has(_ context.Context, id string) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.ids[id], nil
+}
+
+func (m *memory) Add(_ context.Context, id string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ids == nil {
+		m.ids = map[string]bool{}
+	}
+	if !m.ids[id] {
+		m.ids[id] = true
+		m.order = append(m.order, id)
+	}
+	if len(m.order) > remembered {
+		delete(m.ids, m.order[0])
+		m.order = m.order[1:]
+	}
+	return nil
+}
