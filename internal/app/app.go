@@ -39,6 +39,7 @@ type App struct {
 	companies      *service.Companies
 	tokens         *service.Tokens
 	administrators *service.Administrators
+	jobs           *service.Jobs
 }
 
 // Open connects to the database and builds the use cases. With c.Create it
@@ -62,6 +63,7 @@ func Open(ctx context.Context, c Config) (*App, error) {
 	a.companies = service.NewCompanies(a.store, 0)
 	a.tokens = service.NewTokens(a.store, a.watcher, service.TokenOptions{Now: a.store.Now, Log: log})
 	a.administrators = service.NewAdministrators(a.store, 0)
+	a.jobs = service.NewJobs(a.store, log)
 	return a, nil
 }
 

@@ -78,6 +78,7 @@ func (a *App) start(ctx context.Context, p *parts) (stop func(), err error) {
 	b.wg.Go(func() { a.watcher.Run(work) })
 	b.wg.Go(func() { a.learning.Run(work, b.log) })
 	b.wg.Go(func() { a.tokens.Run(work) })
+	b.wg.Go(func() { a.jobs.Run(work) })
 	b.wg.Go(func() { p.webhooks.Run(work) })
 	b.every(work, sessionSweep, "delete expired sessions", p.sessions.Sweep)
 	b.every(work, analyzeInterval, "analyze grown tables", a.store.Engine().AnalyzeGrownTables)

@@ -31,6 +31,7 @@ type Options struct {
 	Webhooks       *service.Webhooks
 	Audit          *service.Audit
 	Reports        *service.Reports
+	Jobs           *service.Jobs
 
 	PublicURL func() string // where people reach the cabinet, without a slash at the end
 	Secure    bool          // they reach it by https

@@ -1,0 +1,197 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// AddJob starts background work. Its audit entries are those of its steps.
+func (s *Store) AddJob(ctx context.Context, c domain.Caller, in domain.NewJob) (domain.Job, error) {
+	var out domain.Job
+	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {
+		if err := tx.Send(ctx, nil); err != nil {
+			return err
+		}
+		if in.Items != nil {
+			in.Total = int64(len(in.Items))
+		}
+		var err error
+		if out, err = s.insertJob(ctx, tx, c, in); err != nil || len(in.Items) == 0 {
+			return err
+		}
+		rows, args := s.db.ValuesTable(3, db.Ints("record_id", in.Items))
+		_, err = tx.Exec(ctx, `INSERT INTO job_items (company_id, job_id, record_id)
+			SELECT $1, $2, r.record_id FROM `+rows+` r WHERE true ON CONFLICT DO NOTHING`, append([]any{c.Company.ID, out.ID}, args...)...)
+		return err
+	})
+	return out, err
+}
+
+// insertJob inserts the row of a job in a transaction that has begun.
+func (s *Store) insertJob(ctx context.Context, tx db.Tx, c domain.Caller, in domain.NewJob) (domain.Job, error) {
+	input, err := json.Marshal(in.Input)
+	if err != nil {
+		return domain.Job{}, fmt.Errorf("encode the input of a job: %w", err)
+	}
+	out := domain.Job{
+		CompanyID: c.Company.ID, Kind: in.Kind, Input: input, Total: in.Total, Result: json.RawMessage("null"),
+		RequestedBy: c.Actor.Label, Actor: c.Actor, Role: c.Role, CreatedAt: tx.Now(),
+	}
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error { return r.Scan(&out.ID) },
+		`INSERT INTO jobs (company_id, kind, input, total, done, cursor, result, failures, problem, actor_kind, actor_id, requested_by,
+			role, address, request_id, created_at)
+		VALUES ($1, $2, $3, $4, 0, '', 'null', 0, '', $5, $6, $7, $8, $9, $10, $11) RETURNING id`,
+		c.Company.ID, string(in.Kind), string(input), in.Total, string(c.Actor.Kind), c.Actor.ID, c.Actor.Ref(), string(c.Role),
+		c.Actor.Address, c.Actor.RequestID, tx.Now())
+	return out, tx.Send(ctx, b)
+}
+
+var jobColumns = `j.company_id, j.id, j.kind, j.input, j.total, j.done, j.cursor, j.result, j.problem, ` + actorLabel("j.requested_by") + `,
+	j.actor_kind, j.actor_id, j.role, j.address, j.request_id, j.created_at, j.finished_at, j.canceled_at`
+
+func scanJob(r db.Rows, j *domain.Job) error {
+	var input, result string
+	err := r.Scan(&j.CompanyID, &j.ID, &j.Kind, &input, &j.Total, &j.Done, &j.Cursor, &result, &j.Problem, &j.RequestedBy,
+		&j.Actor.Kind, &j.Actor.ID, &j.Role, &j.Actor.Address, &j.Actor.RequestID, &j.CreatedAt, &j.FinishedAt, &j.CanceledAt)
+	j.Input, j.Result, j.Actor.Label = json.RawMessage(input), json.RawMessage(result), j.RequestedBy
+	return err
+}
+
+// Job returns a job with its progress. Codes: not_found.
+func (s *Store) Job(ctx context.Context, company, id int64) (domain.Job, error) {
+	jobs, err := s.jobs(ctx, `WHERE j.company_id = $1 AND j.id = $2`, company, id)
+	if err == nil && len(jobs) == 0 {
+		return domain.Job{}, domain.ErrJobNotFound
+	}
+	if err != nil {
+		return domain.Job{}, err
+	}
+	return jobs[0], nil
+}
+
+// OpenJobs lists the jobs of all companies that are not finished, the oldest first.
+func (s *Store) OpenJobs(ctx context.Context) ([]domain.Job, error) {
+	return s.jobs(ctx, `WHERE j.finished_at IS NULL ORDER BY j.created_at, j.id`)
+}
+
+// CompanyJobs lists the latest jobs of a company, the newest first.
+func (s *Store) CompanyJobs(ctx context.Context, company int64, limit int) ([]domain.Job, error) {
+	return s.jobs(ctx, `WHERE j.company_id = $1 ORDER BY j.id DESC LIMIT $2`, company, limit)
+}
+
+func (s *Store) jobs(ctx context.Context, rest string, args ...any) ([]domain.Job, error) {
+	var out []domain.Job
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var j domain.Job
+		err := scanJob(r, &j)
+		out = append(out, j)
+		return err
+	}, `SELECT `+jobColumns+` FROM jobs j `+rest, args...)
+	return out, s.read(ctx, b)
+}
+
+// JobItems returns the next records of a job, by ascending id.
+func (s *Store) JobItems(ctx context.Context, j domain.Job, after int64, limit int) ([]domain.JobItem, error) {
+	var out []domain.JobItem
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var item domain.JobItem
+		err := r.Scan(&item.ID, &item.Outcome, &item.At)
+		out = append(out, item)
+		return err
+	}, `SELECT i.record_id, i.outcome, i.at FROM job_items i WHERE i.company_id = $1 AND i.job_id = $2 AND i.record_id > $3
+		ORDER BY i.record_id LIMIT $4`, j.CompanyID, j.ID, after, limit)
+	return out, s.read(ctx, b)
+}
+
+// AdvanceJob saves the progress of a step. It fails with ErrJobMoved if the job is
+// no longer where the step began.
+func (s *Store) AdvanceJob(ctx context.Context, j domain.Job, p domain.JobProgress) error {
+	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
+		if err := tx.Send(ctx, nil); err != nil {
+			return err
+		}
+		b := &db.Batch{}
+		if err := advanceJob(b, tx.Now(), j, p); err != nil {
+			return err
+		}
+		return tx.Send(ctx, b)
+	})
+}
+
+// advanceJob queues the saving of a step's progress, for steps that do their work
+// in the same transaction.
+func advanceJob(b *db.Batch, now time.Time, j domain.Job, p domain.JobProgress) error {
+	result := string(j.Result)
+	if p.Result != nil {
+		encoded, err := json.Marshal(p.Result)
+		if err != nil {
+			return fmt.Errorf("encode the result of a job: %w", err)
+		}
+		result = string(encoded)
+	}
+	var end *time.Time
+	if p.Finished {
+		end = &now
+	}
+	b.One(domain.ErrJobMoved, `UPDATE jobs SET cursor = $4, done = done + $5, result = $6, finished_at = $7, failures = 0
+		WHERE company_id = $1 AND id = $2 AND cursor = $3 AND finished_at IS NULL`, j.CompanyID, j.ID, j.Cursor, p.Cursor, p.Done, result, end)
+	return nil
+}
+
+// FailJob notes that a step failed and ends the job with the problem if it failed
+// that often in a row.
+func (s *Store) FailJob(ctx context.Context, j domain.Job, problem string, most int) error {
+	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
+		if err := tx.Send(ctx, nil); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `UPDATE jobs SET failures = failures + 1,
+				problem = CASE WHEN failures + 1 >= $4 THEN $3 ELSE problem END,
+				finished_at = CASE WHEN failures + 1 >= $4 THEN $5 ELSE finished_at END
+			WHERE company_id = $1 AND id = $2 AND finished_at IS NULL`, j.CompanyID, j.ID, problem, most, tx.Now())
+		return err
+	})
+}
+
+// CancelJob ends a job before its next step. What was done stays. Codes: not_found.
+func (s *Store) CancelJob(ctx context.Context, c domain.Caller, id int64) error {
+	return s.write(ctx, func(tx db.Tx, box *outbox) error {
+		found, open := false, false
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error { found = true; return r.Scan(&open) },
+			`SELECT j.finished_at IS NULL FROM jobs j WHERE j.company_id = $1 AND j.id = $2`+s.db.ForUpdate("j"), c.Company.ID, id)
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		if !found {
+			return domain.ErrJobNotFound
+		}
+		if !open {
+			return nil
+		}
+		b = &db.Batch{}
+		b.Exec(`UPDATE jobs SET finished_at = $3, canceled_at = $3 WHERE company_id = $1 AND id = $2`, c.Company.ID, id, tx.Now())
+		box.audit(b, tx.Now(), domain.AuditEntry{
+			CompanyID: c.Company.ID, Actor: c.Actor, Action: "job.canceled", RecordKind: "job", RecordID: strconv.FormatInt(id, 10),
+		})
+		tx.SendAndCommit(b)
+		return nil
+	})
+}
+
+// ExpireJobs removes jobs that finished before the instant, with their items, and
+// reports whether there may be more.
+func (s *Store) ExpireJobs(ctx context.Context, before time.Time) (more bool, err error) {
+	n, err := s.expireStep(ctx, `DELETE FROM jobs WHERE (company_id, id) IN (SELECT j.company_id, j.id FROM jobs j
+		WHERE j.finished_at < $1 ORDER BY j.finished_at LIMIT 10)`, before)
+	return n == 10, err
+}
