@@ -78,18 +78,18 @@ func (a *App) ListDeliveries(ctx context.Context, company int64, q DeliveryQuery
 			out.Deliveries = append(out.Deliveries, deliveryLine(d))
 		}
 		if page.Next != nil {
-			out.Next = page.Next.String()
+			out.Next = page.Next.Format(domain.DeliveryList)
 		}
 		return out, err
 	})
 }
 
-func readCursor(text string) (*domain.DeliveryCursor, error) {
+func readCursor(text string) (*domain.Cursor, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // Without a cursor the list begins at its start.
 	}
-	c, ok := domain.ParseDeliveryCursor(text)
-	if !ok {
+	c, err := domain.ParseCursor(domain.DeliveryList, text)
+	if err != nil {
 		return nil, errors.New("--after must be the cursor that the previous list printed")
 	}
 	return &c, nil

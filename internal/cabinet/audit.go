@@ -1,7 +1,6 @@
 package cabinet
 
 import (
-	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -32,21 +31,9 @@ func (p *page) auditFilter() (view.AuditFilter, domain.AuditFilter) {
 	return shown, f
 }
 
-// parseAuditCursor reads a position in the log. It returns nil for an invalid one.
-func parseAuditCursor(text string) *domain.Cursor {
-	at, id, _ := strings.Cut(text, "-")
-	ms, errAt := strconv.ParseInt(at, 10, 64)
-	last, errID := strconv.ParseInt(id, 10, 64)
-	if errAt != nil || errID != nil {
-		return nil
-	}
-	return &domain.Cursor{At: ms, ID: last}
-}
-
 func auditLog(p *page) error {
 	shown, f := p.auditFilter()
-	pg := domain.PageRequest{Number: 1, Limit: auditRows}
-	pg.After = parseAuditCursor(p.query("after"))
+	pg := domain.PageRequest{Number: 1, Limit: auditRows, After: p.position(domain.AuditList)}
 	if len(shown.Errors) > 0 {
 		return p.renderOK(view.AuditPage(p.shell(), view.AuditList{Filter: shown, Actions: auditActions}))
 	}
@@ -61,12 +48,22 @@ func auditLog(p *page) error {
 		v.Entries = append(v.Entries, auditEntry(e))
 	}
 	if next := service.NextAuditCursor(slice); next != nil {
-		v.Pager.Next = p.pageURL(fmt.Sprintf("%d-%d", next.At, next.ID))
+		v.Pager.Next = p.pageURL(next.Format(domain.AuditList))
 	}
 	if pg.After != nil {
 		v.Pager.Previous = p.pageURL("")
 	}
 	return p.renderOK(view.AuditPage(p.shell(), v))
+}
+
+// position reads the position in a list from the address. It returns nil, which is
+// the first page, for an invalid one too: a link may be older than the format.
+func (p *page) position(list domain.List) *domain.Cursor {
+	cursor, err := domain.ParseCursor(list, p.query("after"))
+	if err != nil {
+		return nil
+	}
+	return &cursor
 }
 
 // pageURL returns this page's address at another position of its list; the empty

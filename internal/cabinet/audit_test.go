@@ -41,6 +41,8 @@ func TestAuditLog(t *testing.T) {
 
 		next := v.get(view.PathAudit + "?actor=token").find(`href="(` + view.PathAudit + `\?[^"]*after=[^"]+)"`)
 		v.get(next).wantStatus(http.StatusOK).wantText("Person 1", "Person 10").wantNoText("Person 60", "Person 11")
+		older := view.PathAudit + "?actor=token&after=1794818921123-7" // in the format of older links
+		v.get(older).wantStatus(http.StatusOK).wantText("Person 60", "Person 11").wantNoText("Person 10")
 
 		export := v.get(view.PathAuditExport + "?actor=token").wantStatus(http.StatusOK)
 		if got := export.header.Get("Content-Disposition"); !strings.HasPrefix(got, `attachment; filename="audit-`) {

@@ -66,10 +66,7 @@ func deliveries(p *page) error {
 	if err != nil {
 		return err
 	}
-	var after *domain.DeliveryCursor
-	if cursor, ok := domain.ParseDeliveryCursor(p.query("after")); ok {
-		after = &cursor
-	}
+	after := p.position(domain.DeliveryList)
 	found, err := p.Webhooks.Deliveries(p.r.Context(), p.caller(), f, after, deliveryRows)
 	if errs, ok := formErrors(err); ok {
 		shown.Errors = errs
@@ -81,7 +78,7 @@ func deliveries(p *page) error {
 		v.Deliveries = append(v.Deliveries, deliveryView(d))
 	}
 	if found.Next != nil {
-		v.Pager.Next = p.pageURL(found.Next.String())
+		v.Pager.Next = p.pageURL(found.Next.Format(domain.DeliveryList))
 	}
 	if after != nil {
 		v.Pager.Previous = p.pageURL("")

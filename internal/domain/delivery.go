@@ -1,8 +1,6 @@
 package domain
 
 import (
-	"encoding/base64"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -100,36 +98,10 @@ type DeliveryDetail struct {
 	Tries []Attempt
 }
 
-// DeliveryCursor is the position of the last delivery seen, newest first.
-type DeliveryCursor struct {
-	CreatedAt time.Time
-	ID        string
-}
-
-// String returns the cursor as opaque text, for links and for the command line.
-func (c DeliveryCursor) String() string {
-	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(c.CreatedAt.UnixMilli(), 10) + " " + c.ID))
-}
-
-// ParseDeliveryCursor returns the cursor that String has written, and ok = false for
-// any other text.
-func ParseDeliveryCursor(text string) (c DeliveryCursor, ok bool) {
-	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil {
-		return c, false
-	}
-	at, id, ok := strings.Cut(string(raw), " ")
-	ms, err := strconv.ParseInt(at, 10, 64)
-	if !ok || err != nil {
-		return c, false
-	}
-	return DeliveryCursor{CreatedAt: time.UnixMilli(ms).UTC(), ID: id}, true
-}
-
 // DeliveryPage is one page of the delivery log; Next is nil on the last one.
 type DeliveryPage struct {
 	Items []Delivery
-	Next  *DeliveryCursor
+	Next  *Cursor
 }
 
 // DeliveryFilter narrows the delivery log; zero fields do not.

@@ -15,15 +15,6 @@ type PageRequest struct {
 	After  *Cursor
 }
 
-// Cursor is the position of the last record seen. With At it orders by update
-// time; Watermark is the sync watermark of the walk's first page.
-type Cursor struct {
-	ID        int64
-	At        int64 // milliseconds since 1970, 0 when the order is by id
-	Watermark int64
-	Page      int
-}
-
 // AssignmentPage is a page of assignments; Watermark is set when the list was asked
 // for by update time.
 type AssignmentPage struct {

@@ -89,16 +89,3 @@ func TestCurlIsSafeToPaste(t *testing.T) {
 		t.Errorf("curl (- want):\n%s", diff)
 	}
 }
-
-func TestDeliveryCursor(t *testing.T) {
-	t.Parallel()
-	want := DeliveryCursor{CreatedAt: time.UnixMilli(1794818921123).UTC(), ID: "0190aa11-0000-7000-8000-000000000001"}
-	if got, ok := ParseDeliveryCursor(want.String()); !ok || got != want {
-		t.Errorf("got %+v, %t, want %+v", got, ok, want)
-	}
-	for _, text := range []string{"", "x", "%", "MTIz", want.String() + "="} {
-		if got, ok := ParseDeliveryCursor(text); ok {
-			t.Errorf("%q was read as %+v", text, got)
-		}
-	}
-}

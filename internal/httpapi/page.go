@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"net/url"
 	"strconv"
 
@@ -8,17 +9,15 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// maxPage lies past the end of any list, and multiplying it with a limit does
-// not overflow.
-const maxPage = 1_000_000_000_000
+var errCursor = errors.New("is not a cursor of this list; take the URL from the Link header as it is")
 
 // Paging is the requested part of a list. Shown is the page number of the
 // answer: the requested number, even if PageRequest.Number was limited to
-// maxPage, and on a walk by cursor the number of pages seen.
+// MaxPage, and on a walk by cursor the number of pages seen.
 type Paging struct {
 	domain.PageRequest
 	Shown int64
-	list  List
+	list  domain.List
 }
 
 // Page reads page and limit of a list without cursors.
@@ -26,7 +25,7 @@ func (p *Params) Page() Paging {
 	shown := p.Count("page", 1)
 	return Paging{
 		PageRequest: domain.PageRequest{
-			Number: int(min(shown, maxPage)),
+			Number: int(min(shown, domain.MaxPage)),
 			Limit:  int(p.Int("limit", 1, domain.MaxLimit, domain.DefaultLimit)),
 		},
 		Shown: shown,
@@ -34,19 +33,19 @@ func (p *Params) Page() Paging {
 }
 
 // Walk reads page, limit and after. A cursor takes precedence over a page number.
-func (p *Params) Walk(list List) Paging {
+func (p *Params) Walk(list domain.List) Paging {
 	paging := p.Page()
 	paging.list = list
 	text, present := p.get("after")
 	if !present {
 		return paging
 	}
-	cursor, err := ParseCursor(list, text)
-	if err != nil {
-		p.checks.Add("after", err)
+	cursor, err := domain.ParseCursor(list, text)
+	if err != nil || cursor.Page < 1 {
+		p.checks.Add("after", errCursor)
 		return paging
 	}
-	paging.After, paging.Number = &cursor, min(cursor.Page+1, maxPage)
+	paging.After, paging.Number = &cursor, min(cursor.Page+1, domain.MaxPage)
 	paging.Shown = int64(paging.Number)
 	return paging
 }
@@ -62,6 +61,6 @@ func (p Paging) Pagination(total int64) v1.Pagination {
 func (p Paging) Next(path string, filters url.Values, last domain.Cursor) string {
 	last.Page = p.Number
 	filters.Set("limit", strconv.Itoa(p.Limit))
-	filters.Set("after", FormatCursor(p.list, last))
+	filters.Set("after", last.Format(p.list))
 	return "<" + path + "?" + filters.Encode() + `>; rel="next"`
 }

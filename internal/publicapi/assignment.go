@@ -49,9 +49,9 @@ func newAssignment(o *httpapi.Object) (domain.NewAssignment, error) {
 func (h *handler) listAssignments(ctx context.Context, r *request) (v1.AssignmentList, error) {
 	p := r.Params()
 	filter := assignmentFilter(p)
-	order := httpapi.Assignments
+	order := domain.AssignmentList
 	if p.Has("updatedSince") {
-		order = httpapi.Changes
+		order = domain.ChangeList
 	}
 	paging := p.Walk(order)
 	if err := p.Err(); err != nil {
@@ -67,7 +67,7 @@ func (h *handler) listAssignments(ctx context.Context, r *request) (v1.Assignmen
 	}
 	if n := len(found.Items); found.More && n > 0 {
 		last := domain.Cursor{ID: found.Items[n-1].ID}
-		if order == httpapi.Changes {
+		if order == domain.ChangeList {
 			last.At = found.Items[n-1].UpdatedAt.UnixMilli()
 		}
 		if mark != nil {

@@ -6,7 +6,6 @@ import (
 
 	v1 "github.com/coursebridge/coursebridge/api/v1"
 	"github.com/coursebridge/coursebridge/internal/domain"
-	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
 // provisionEmployee creates or links an employee.
@@ -34,7 +33,7 @@ func provisionInput(r *request) (in domain.Provision, err error) {
 // listEmployees returns one page of the company's employees.
 func (h *handler) listEmployees(ctx context.Context, r *request) (v1.EmployeeList, error) {
 	p := r.Params()
-	paging := p.Walk(httpapi.Employees)
+	paging := p.Walk(domain.EmployeeList)
 	filter := domain.EmployeeFilter{ExternalID: p.Identifier("externalId"), Email: p.Email("email"), Tag: p.Tag("tag")}
 	if err := p.Err(); err != nil {
 		return v1.EmployeeList{}, err

@@ -11,7 +11,7 @@ import (
 
 // DeliveryStore keeps the delivery log and what is to be sent again.
 type DeliveryStore interface {
-	Deliveries(ctx context.Context, company int64, f domain.DeliveryFilter, after *domain.DeliveryCursor, limit int) (domain.DeliveryPage, error)
+	Deliveries(ctx context.Context, company int64, f domain.DeliveryFilter, after *domain.Cursor, limit int) (domain.DeliveryPage, error)
 	Delivery(ctx context.Context, company int64, id string) (domain.DeliveryDetail, error)
 	Redeliver(ctx context.Context, c domain.Caller, id string) error
 	CountRedeliverable(ctx context.Context, company int64, f domain.RedeliveryFilter) (int64, error)
@@ -27,7 +27,7 @@ type DeliveryStore interface {
 
 // Deliveries returns a page of the log, newest first; after is the cursor that the
 // page before gave. Codes: invalid_request.
-func (w *Webhooks) Deliveries(ctx context.Context, c domain.Caller, f domain.DeliveryFilter, after *domain.DeliveryCursor, limit int) (domain.DeliveryPage, error) {
+func (w *Webhooks) Deliveries(ctx context.Context, c domain.Caller, f domain.DeliveryFilter, after *domain.Cursor, limit int) (domain.DeliveryPage, error) {
 	var checks domain.Checks
 	if f.Kind != "" {
 		checks.Add("event", domain.CheckEventKind(f.Kind))

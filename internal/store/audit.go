@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/store/db"
@@ -69,7 +68,7 @@ func (s *Store) AuditEntries(ctx context.Context, company int64, f domain.AuditF
 		}
 		where := auditConditions(company, f)
 		if p.After != nil {
-			where.add("(e.at, e.id) < (?, ?)", time.UnixMilli(p.After.At).UTC(), p.After.ID)
+			where.add("(e.at, e.id) < (?, ?)", p.After.Time(), p.After.ID)
 		}
 		text, args := s.auditPageSQL(where, scans, p.Limit+1)
 		b := &db.Batch{}

@@ -32,9 +32,8 @@ func scanDelivery(r db.Rows, d *domain.Delivery, more ...any) error {
 	return err
 }
 
-// Deliveries returns a page of the log, newest first, without bodies. Codes:
-// not_found for an invalid cursor.
-func (s *Store) Deliveries(ctx context.Context, company int64, f domain.DeliveryFilter, after *domain.DeliveryCursor, limit int) (domain.DeliveryPage, error) {
+// Deliveries returns a page of the log, newest first, without bodies.
+func (s *Store) Deliveries(ctx context.Context, company int64, f domain.DeliveryFilter, after *domain.Cursor, limit int) (domain.DeliveryPage, error) {
 	page := domain.DeliveryPage{Items: []domain.Delivery{}}
 	c := &conditions{}
 	c.add("d.company_id = ?", company)
@@ -55,11 +54,7 @@ func (s *Store) Deliveries(ctx context.Context, company int64, f domain.Delivery
 	}
 	searchDeliveries(c, company, f.Search)
 	if after != nil {
-		id, err := uuid.Parse(after.ID)
-		if err != nil {
-			return page, domain.ErrDeliveryNotFound
-		}
-		c.add("(d.created_at, d.id) < (?, ?)", after.CreatedAt, id.String())
+		c.add("(d.created_at, d.id) < (?, ?)", after.Time(), after.UUID)
 	}
 	c.args = append(c.args, limit+1)
 	b := &db.Batch{}
@@ -73,7 +68,7 @@ func (s *Store) Deliveries(ctx context.Context, company int64, f domain.Delivery
 	if len(page.Items) > limit {
 		page.Items = page.Items[:limit]
 		last := page.Items[limit-1]
-		page.Next = &domain.DeliveryCursor{CreatedAt: last.CreatedAt, ID: last.ID}
+		page.Next = &domain.Cursor{At: last.CreatedAt.UnixMilli(), UUID: last.ID}
 	}
 	return page, err
 }

@@ -17,7 +17,7 @@ import (
 func (h hook) walk(f domain.DeliveryFilter, limit int) []string {
 	h.t.Helper()
 	var out []string
-	var after *domain.DeliveryCursor
+	var after *domain.Cursor
 	for {
 		page, err := h.s.Deliveries(h.t.Context(), h.c.Company.ID, f, after, limit)
 		if err != nil {

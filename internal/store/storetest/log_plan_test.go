@@ -21,7 +21,7 @@ func exerciseLogs(f testCompany) error {
 			for _, kind := range []domain.EventKind{"", domain.EventEmployeeJoined} {
 				for _, more := range []domain.DeliveryFilter{{}, {Search: "E1"}, {Failing: true}, {Retried: true}, {From: &past, To: &now}} {
 					more.State, more.EndpointID, more.Kind = state, endpoint, kind
-					if _, err := s.Deliveries(ctx, company, more, &domain.DeliveryCursor{CreatedAt: now, ID: "00000000-0000-7000-8000-000000000000"}, 50); err != nil {
+					if _, err := s.Deliveries(ctx, company, more, &domain.Cursor{At: now.UnixMilli(), UUID: "00000000-0000-7000-8000-000000000000"}, 50); err != nil {
 						return err
 					}
 				}
