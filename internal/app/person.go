@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/service"
@@ -26,15 +28,30 @@ func (a *App) ExportPerson(ctx context.Context, email string) (PersonExport, err
 	return PersonExport{person}, err
 }
 
-// PersonErased reports that a person was erased.
+// PersonErased reports that a person was erased. Kept holds the texts that contain
+// the address and that only their company can change.
 type PersonErased struct {
-	Erased bool `json:"erased"`
+	Erased bool                   `json:"erased"`
+	Kept   []domain.PersonMention `json:"kept"`
 }
 
-func (PersonErased) String() string { return "The person was erased from all companies." }
+func (p PersonErased) String() string {
+	text := "The person was erased from all companies. Webhooks about the person that are being sent now end within 15 seconds."
+	for _, m := range p.Kept {
+		text += fmt.Sprintf("\nThe address is part of a webhook's address. Ask company %d to change webhook %d: %s", m.CompanyID, m.ID, m.Text)
+	}
+	return text
+}
 
 // ErasePerson erases an address from all companies.
 func (a *App) ErasePerson(ctx context.Context, email string) (PersonErased, error) {
-	err := service.NewPeople(a.store).Erase(ctx, operator(), email)
-	return PersonErased{Erased: err == nil}, err
+	people := service.NewPeople(a.store)
+	if err := people.Erase(ctx, operator(), email); err != nil {
+		return PersonErased{}, err
+	}
+	left, err := people.Export(ctx, email)
+	if errors.Is(err, domain.ErrPersonNotFound) {
+		err = nil
+	}
+	return PersonErased{Erased: true, Kept: append([]domain.PersonMention{}, left.Mentions...)}, err
 }

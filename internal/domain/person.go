@@ -9,9 +9,25 @@ import (
 // It is what a person who asks for their data receives.
 type Person struct {
 	Email         string               `json:"email"`
+	Account       *PersonAccount       `json:"account"`
 	Employments   []Employment         `json:"employments"`
 	Administrator *PersonAdministrator `json:"administrator"`
-	Log           []PersonLogEntry     `json:"log"` // actions of the person as an administrator, and actions on their employee records
+	Log           []PersonLogEntry     `json:"log"`      // actions of the person as an administrator, and actions on their employee records
+	Mentions      []PersonMention      `json:"mentions"` // texts that administrators wrote and that contain the address
+}
+
+// PersonAccount is the account of an address on the learning platform.
+type PersonAccount struct {
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+// PersonMention is a text that an administrator wrote, such as the name of a token,
+// and that contains the address of the person.
+type PersonMention struct {
+	CompanyID int64  `json:"companyId"`
+	Where     string `json:"where"` // table and column
+	ID        int64  `json:"id"`
+	Text      string `json:"text"`
 }
 
 // Employment is the record of a person as an employee of one company. LeftAt is nil
@@ -50,6 +66,17 @@ type PersonEvent struct {
 	Kind       EventKind       `json:"event"`
 	OccurredAt time.Time       `json:"occurredAt"`
 	Body       json.RawMessage `json:"body"`
+	Attempts   []PersonAttempt `json:"attempts"` // where the event was sent
+}
+
+// PersonAttempt is one attempt to send an event about a person to a webhook.
+type PersonAttempt struct {
+	DeliveryID   string    `json:"deliveryId"`
+	Number       int       `json:"number"`
+	URL          string    `json:"url"`
+	StartedAt    time.Time `json:"startedAt"`
+	StatusCode   int       `json:"statusCode"` // 0 if there was no response
+	ResponseBody string    `json:"responseBody"`
 }
 
 // PersonAdministrator is the account of a person who is an administrator, without
@@ -80,6 +107,10 @@ type PersonLogEntry struct {
 	Address   string    `json:"address"` // the IP address that the action came from
 	Detail    string    `json:"detail"`
 }
+
+// ErasedAddress replaces the address of an erased person in texts that
+// administrators wrote.
+const ErasedAddress = "(erased address)"
 
 // ErrPersonNotFound reports that nothing is stored about an e-mail address.
 var ErrPersonNotFound = Errorf(CodeNotFound, "Nothing is stored about this e-mail address.")

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/store/db"
@@ -13,17 +12,37 @@ const employeesByEmail = `SELECT ` + employeeColumns + ` FROM employees e WHERE 
 // Person returns all that is kept about an address, over all companies. Codes:
 // not_found.
 func (s *Store) Person(ctx context.Context, email string) (domain.Person, error) {
-	out := domain.Person{Email: email, Employments: []domain.Employment{}, Log: []domain.PersonLogEntry{}}
+	out := domain.Person{
+		Email: email, Employments: []domain.Employment{}, Log: []domain.PersonLogEntry{}, Mentions: []domain.PersonMention{},
+	}
 	err := s.db.Snapshot(ctx, func(c db.Conn) error {
+		if err := readAccount(ctx, c, email, &out); err != nil {
+			return err
+		}
 		if err := readEmployments(ctx, c, email, &out); err != nil {
 			return err
 		}
-		return readPersonAsAdministrator(ctx, c, email, &out)
+		if err := readPersonAsAdministrator(ctx, c, email, &out); err != nil {
+			return err
+		}
+		var err error
+		out.Mentions, err = readMentions(ctx, c, email)
+		return err
 	})
-	if err == nil && len(out.Employments) == 0 && out.Administrator == nil && len(out.Log) == 0 {
+	nothing := out.Account == nil && out.Administrator == nil && len(out.Employments)+len(out.Log)+len(out.Mentions) == 0
+	if err == nil && nothing {
 		err = domain.ErrPersonNotFound
 	}
 	return out, mapUnavailable(err)
+}
+
+func readAccount(ctx context.Context, c db.Conn, email string, out *domain.Person) error {
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		out.Account = &domain.PersonAccount{}
+		return r.Scan(&out.Account.CreatedAt)
+	}, `SELECT created_at FROM accounts WHERE email_folded = $1`, domain.FoldEmail(email))
+	return c.Send(ctx, b)
 }
 
 func readEmployments(ctx context.Context, c db.Conn, email string, out *domain.Person) error {
@@ -51,17 +70,43 @@ func readEmployments(ctx context.Context, c db.Conn, email string, out *domain.P
 			e.Assignments = append(e.Assignments, personAssignment(a))
 			return nil
 		}, `SELECT `+assignmentColumns+assignmentFrom+` WHERE a.company_id = $1 AND a.employee_id = $2 ORDER BY a.id`, e.CompanyID, e.ID)
-		b.Query(func(r db.Rows) error {
-			var v domain.PersonEvent
-			var body []byte
-			err := r.Scan(&v.Kind, &v.OccurredAt, &body)
-			v.Body = body
-			e.Events = append(e.Events, v)
-			return err
-		}, `SELECT kind, occurred_at, body FROM events WHERE company_id = $1 AND employee_id = $2 ORDER BY id`, e.CompanyID, e.ID)
+		queryPersonEvents(b, e)
 		b.Query(personLog(out), personLogSQL+` WHERE company_id = $1 AND employee_id = $2 ORDER BY id`, e.CompanyID, e.ID)
 	}
 	return c.Send(ctx, b)
+}
+
+// queryPersonEvents queues the reading of an employee's events and of the attempts
+// to send them.
+func queryPersonEvents(b *db.Batch, e *domain.Employment) {
+	position := map[int64]int{}
+	b.Query(func(r db.Rows) error {
+		var id int64
+		var body []byte
+		v := domain.PersonEvent{Attempts: []domain.PersonAttempt{}}
+		err := r.Scan(&id, &v.Kind, &v.OccurredAt, &body)
+		if len(body) > 0 { // the body of an erased event is empty
+			v.Body = body
+		}
+		position[id] = len(e.Events)
+		e.Events = append(e.Events, v)
+		return err
+	}, `SELECT id, kind, occurred_at, body FROM events WHERE company_id = $1 AND employee_id = $2 ORDER BY id`, e.CompanyID, e.ID)
+	b.Query(func(r db.Rows) error {
+		var id int64
+		var body []byte
+		var a domain.PersonAttempt
+		err := r.Scan(&id, &a.DeliveryID, &a.Number, &a.URL, &a.StartedAt, &a.StatusCode, &body)
+		a.ResponseBody = string(body)
+		if i, ok := position[id]; ok {
+			e.Events[i].Attempts = append(e.Events[i].Attempts, a)
+		}
+		return err
+	}, `SELECT v.id, CAST(d.id AS text), t.number, t.url, t.started_at, t.status_code, t.response_body
+		FROM events v
+		JOIN deliveries d ON d.company_id = v.company_id AND d.event_id = v.id
+		JOIN delivery_attempts t ON t.company_id = d.company_id AND t.delivery_id = d.id
+		WHERE v.company_id = $1 AND v.employee_id = $2 ORDER BY v.id, t.started_at, t.number`, e.CompanyID, e.ID)
 }
 
 func personAssignment(a domain.Assignment) domain.PersonAssignment {
@@ -128,74 +173,4 @@ func readPersonAsAdministrator(ctx context.Context, c db.Conn, email string, out
 			AND actor_kind = 'person' AND actor_id = $1 ORDER BY id`, id)
 	}
 	return c.Send(ctx, b)
-}
-
-// ErasePerson erases an address from all companies, as an employee and as an
-// administrator, one company at a time: a call that failed halfway can be repeated.
-// The last owner of a company stays until it has another one. Codes: not_found,
-// invalid_request.
-func (s *Store) ErasePerson(ctx context.Context, by domain.Actor, email string) error {
-	person, err := s.Person(ctx, email)
-	if err != nil {
-		return err
-	}
-	if person.Administrator != nil {
-		if err := s.eraseServing(ctx, by, person.Administrator.ID); err != nil {
-			return err
-		}
-	}
-	var companies []int64
-	for _, e := range person.Employments {
-		companies = append(companies, e.CompanyID)
-	}
-	for _, company := range slices.Compact(companies) {
-		if err := s.eraseFromCompany(ctx, domain.Caller{Company: domain.Company{ID: company}, Actor: by}, email); err != nil {
-			return err
-		}
-	}
-	err = s.write(ctx, func(tx db.Tx, _ *outbox) error { return s.eraseAdministrator(ctx, tx, email) })
-	if err == nil {
-		s.db.Erased(ctx)
-	}
-	return err
-}
-
-// eraseServing takes an administrator out of every company and withdraws their
-// invitations.
-func (s *Store) eraseServing(ctx context.Context, by domain.Actor, id int64) error {
-	_, companies, err := s.Memberships(ctx, id)
-	if err != nil {
-		return err
-	}
-	for _, m := range companies {
-		if err := s.RemoveAdministrator(ctx, domain.Caller{Company: m.Company, Actor: by}, id); err != nil {
-			return err
-		}
-	}
-	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
-		_, err := tx.Exec(ctx, `DELETE FROM sign_in_links WHERE administrator_id = $1`, id)
-		return err
-	})
-}
-
-func (s *Store) eraseFromCompany(ctx context.Context, c domain.Caller, email string) error {
-	return s.write(ctx, func(tx db.Tx, box *outbox) error {
-		var gone []domain.Employee
-		b := &db.Batch{}
-		b.Query(func(r db.Rows) error {
-			var e domain.Employee
-			err := scanEmployee(r, &e)
-			gone = append(gone, e)
-			return err
-		}, employeesByEmail+` AND e.company_id = $2 ORDER BY e.id`+s.db.ForUpdate("e"), domain.FoldEmail(email), c.Company.ID)
-		if err := tx.Send(ctx, b); err != nil || len(gone) == 0 {
-			return err
-		}
-		b = &db.Batch{}
-		box.prepare(b, tx, len(gone), c.Company.ID)
-		if err := tx.Send(ctx, b); err != nil {
-			return err
-		}
-		return s.erase(ctx, tx, box, c, gone)
-	})
 }

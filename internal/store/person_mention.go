@@ -1,0 +1,66 @@
+package store
+
+import (
+	"context"
+	"regexp"
+	"strings"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// writtenTexts are the columns that hold texts of administrators, which may mention
+// anybody. The address of a webhook is one of them, but erasing changes it only in
+// the logs: a webhook with another address would not arrive.
+var writtenTexts = []struct {
+	table, column string
+	keep          bool // whether erasing leaves the text as it is
+}{
+	{"tokens", "name", false},
+	{"endpoints", "description", false},
+	{"endpoints", "url", true},
+	{"audit_entries", "detail", false},
+	{"audit_entries", "actor_label", false}, // the name of a token
+}
+
+// readMentions returns the texts that contain an address. It reads whole tables:
+// only the operator's commands call it.
+func readMentions(ctx context.Context, c db.Conn, email string) ([]domain.PersonMention, error) {
+	out := []domain.PersonMention{}
+	b := &db.Batch{}
+	for _, in := range writtenTexts {
+		b.Query(func(r db.Rows) error {
+			m := domain.PersonMention{Where: in.table + "." + in.column}
+			err := r.Scan(&m.CompanyID, &m.ID, &m.Text)
+			out = append(out, m)
+			return err
+		}, `SELECT company_id, id, `+in.column+` FROM `+in.table+`
+			WHERE company_id IN (SELECT c.id FROM companies c) AND lower(`+in.column+`) LIKE $1 ESCAPE '!' ORDER BY company_id, id`,
+			"%"+likeEscaper.Replace(strings.ToLower(email))+"%")
+	}
+	return out, c.Send(ctx, b)
+}
+
+var likeEscaper = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
+
+// eraseMentions replaces an address in the texts that mention it.
+func (s *Store) eraseMentions(ctx context.Context, mentions []domain.PersonMention, email string) error {
+	if len(mentions) == 0 {
+		return nil
+	}
+	address := regexp.MustCompile("(?i)" + regexp.QuoteMeta(email))
+	return s.write(ctx, func(tx db.Tx, box *outbox) error {
+		b := &db.Batch{}
+		for _, in := range writtenTexts {
+			for _, m := range mentions {
+				if in.keep || m.Where != in.table+"."+in.column {
+					continue
+				}
+				b.Exec(`UPDATE `+in.table+` SET `+in.column+` = $3 WHERE company_id = $1 AND id = $2`,
+					m.CompanyID, m.ID, address.ReplaceAllString(m.Text, domain.ErasedAddress))
+			}
+		}
+		box.bumpVersion(b, domain.CacheTokens)
+		return tx.Send(ctx, b)
+	})
+}
