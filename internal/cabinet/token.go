@@ -42,19 +42,38 @@ func (p *page) tokenView(t domain.Token) view.Token {
 	return v
 }
 
+// tokenRows is how many tokens the list shows at once.
+const tokenRows = 100
+
+// tokens lists the active tokens or, with all=1, also the revoked and expired ones,
+// of which there may be any number.
 func tokens(p *page) error {
-	slice, err := p.Tokens.List(p.r.Context(), domain.TokenFilter{CompanyID: p.identity.Company.ID}, domain.PageRequest{Number: 1, Limit: domain.MaxLimit})
+	now, company := p.Now(), p.identity.Company.ID
+	v := view.TokenList{Revoked: p.query("all") != ""}
+	f := domain.TokenFilter{CompanyID: company}
+	if !v.Revoked {
+		f.LiveAt = &now
+		all, err := p.Tokens.List(p.r.Context(), domain.TokenFilter{CompanyID: company}, domain.PageRequest{Number: 1, Limit: 1})
+		if err != nil {
+			return err
+		}
+		v.Hidden = all.Total
+	}
+	request := domain.PageRequest{Number: 1, Limit: tokenRows, After: p.position(domain.TokenList)}
+	list, err := p.Tokens.List(p.r.Context(), f, request)
 	if err != nil {
 		return err
 	}
-	v := view.TokenList{Revoked: p.query("all") != ""}
-	for _, t := range slice.Items {
-		row := p.tokenView(t)
-		if !v.Revoked && row.State != view.TokenActive {
-			v.Hidden++
-			continue
-		}
-		v.Tokens = append(v.Tokens, row)
+	v.Total, v.Hidden = list.Total, max(v.Hidden-list.Total, 0)
+	for _, t := range list.Items {
+		v.Tokens = append(v.Tokens, p.tokenView(t))
+	}
+	if list.More {
+		last := domain.Cursor{ID: list.Items[len(list.Items)-1].ID}
+		v.Pager.Next = p.pageURL(last.Format(domain.TokenList))
+	}
+	if request.After != nil {
+		v.Pager.Previous = p.pageURL("")
 	}
 	return p.renderOK(view.TokensPage(p.shell(), v))
 }

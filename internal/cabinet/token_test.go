@@ -1,8 +1,12 @@
 package cabinet_test
 
 import (
+	"fmt"
 	"net/http"
+	"regexp"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 )
@@ -29,3 +33,34 @@ func TestTokenFromCreationToRevocation(t *testing.T) {
 		v.get(view.PathTokens+"?all=1").wantStatus(http.StatusOK).wantText("HR sync, production", "Revoked")
 	})
 }
+
+// The list shows every token, however many were revoked over the years.
+func TestTokenListHasPages(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		v := f.administrator()
+		f.exec(`INSERT INTO tokens (company_id, name, hash, last_four, scopes, allowed, created_by, created_at, last_used_ip, revoked_at)
+			WITH RECURSIVE k (i) AS (SELECT CAST(1 AS bigint) UNION ALL SELECT i + 1 FROM k WHERE i < 650)
+			SELECT id, 'old token ' || i || '.', $1, '', '[]', '[]', '', $2, '', $2 FROM companies, k`, []byte("hash"), time.Now().UTC())
+		v.createToken("HR sync")
+		v.get(view.PathTokens).wantText("1 token", "HR sync", "Show 650 revoked and expired").wantNoText("old token")
+		shown, path := "", view.PathTokens+"?all=1"
+		for pages := 0; path != ""; pages++ {
+			if pages > 10 {
+				f.Fatal("the pages never end")
+			}
+			got := v.get(path).wantStatus(http.StatusOK).wantText("651 tokens")
+			shown, path = shown+got.text, ""
+			if next := nextPage.FindStringSubmatch(got.text); next != nil {
+				path = next[1]
+			}
+		}
+		for i := 1; i <= 650; i++ {
+			if name := fmt.Sprintf(">old token %d.<", i); strings.Count(shown, name) != 1 {
+				f.Errorf("%q is shown %d times, want once", name, strings.Count(shown, name))
+			}
+		}
+	})
+}
+
+var nextPage = regexp.MustCompile(`rel="next" href="([^"]+)"`)

@@ -33,6 +33,7 @@ const (
 	ChangeList     List = 'c' // assignments by update time
 	DeliveryList   List = 'd'
 	AuditList      List = 'l'
+	TokenList      List = 't'
 )
 
 // MaxPage is the largest page number of a cursor. It lies past the end of any list,

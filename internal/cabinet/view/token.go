@@ -35,11 +35,13 @@ type Token struct {
 	State      TokenState
 }
 
-// TokenList is the page of all tokens.
+// TokenList is one page of the list of tokens.
 type TokenList struct {
 	Tokens  []Token
-	Revoked bool // revoked and expired ones are shown too
-	Hidden  int64
+	Total   int64 // on all pages
+	Revoked bool  // revoked and expired ones are shown too
+	Hidden  int64 // revoked and expired ones that are not shown
+	Pager   Pager
 }
 
 // TokenForm is the form that makes a token.
