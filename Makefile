@@ -37,6 +37,11 @@ test-short: ## run the tests that need only Go (SQLite, no browser), in about a 
 test-race: ## run all tests under the race detector, the black-box suites too (needs a C compiler)
 	@RACE=1 scripts/test.sh
 
+.PHONY: test-pooler
+test-pooler: ## run the suites of the store and of both APIs with PgBouncer in front of PostgreSQL
+	@COURSEBRIDGE_TEST_POOLER=1 RACE=0 TEST_FLAGS=-run=/postgres scripts/test.sh \
+		./internal/store/storetest ./internal/publicapi ./internal/platformapi
+
 .PHONY: torture
 torture: ## run the random tests for TORTURE (10m); SEED repeats a run
 	@scripts/torture.sh

@@ -7,6 +7,7 @@ cd "$(dirname "$0")"
 # missing prints the Debian packages whose programs were not found.
 missing() {
   ./pg.sh bindir >/dev/null 2>&1 || echo postgresql
+  PATH=$PATH:/usr/sbin command -v pgbouncer >/dev/null || echo pgbouncer
   command -v chromium chromium-browser google-chrome >/dev/null || echo chromium
   command -v soffice libreoffice >/dev/null || echo libreoffice-calc-nogui
 }
@@ -22,8 +23,14 @@ apt() {
 }
 
 install() {
-  # Debian's PostgreSQL package would create and start a cluster, which the tests do not use.
-  local quiet=/etc/postgresql-common/createcluster.d/coursebridge-test.conf made=""
+  # Debian's PostgreSQL package would create and start a cluster, and PgBouncer's would start a service. The tests use
+  # neither.
+  local quiet=/etc/postgresql-common/createcluster.d/coursebridge-test.conf made="" policy=/usr/sbin/policy-rc.d forbidden=""
+  if [ ! -e "$policy" ]; then
+    printf '#!/bin/sh\nexit 101\n' >"$policy"
+    chmod 755 "$policy"
+    forbidden=yes
+  fi
   if [ ! -e /etc/postgresql-common ]; then
     mkdir -p "$(dirname "$quiet")"
     echo 'create_main_cluster = false' >"$quiet"
@@ -35,6 +42,7 @@ install() {
     apt update || sleep 5
   done
   [ -z "$made" ] || rm -f "$quiet"
+  [ -z "$forbidden" ] || rm -f "$policy"
 }
 
 mapfile -t packages < <(missing && optional)

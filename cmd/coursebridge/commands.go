@@ -23,11 +23,18 @@ environment names (COURSEBRIDGE_SECRET_KEY_FILE) or in a configuration file (--c
 
 // settings are the flags that every command has.
 type settings struct {
-	Database  string `env:"COURSEBRIDGE_DATABASE" default:"sqlite://coursebridge.db" placeholder:"URL" help:"sqlite:///path/file.db or postgres://user:password@host/name."`
+	Database string `env:"COURSEBRIDGE_DATABASE" default:"sqlite://coursebridge.db" placeholder:"URL" help:"sqlite:///path/file.db or postgres://user:password@host/name."`
+	PoolerFlags
 	SecretKey string `env:"COURSEBRIDGE_SECRET_KEY" placeholder:"KEY" help:"Encrypts webhook secrets at rest. Other users can read arguments: better use the environment or a file."`
 	PublicURL string `env:"COURSEBRIDGE_PUBLIC_URL" placeholder:"URL" help:"The scheme and host that people and systems reach this service at; links begin with it."`
 	Config    string `env:"COURSEBRIDGE_CONFIG" placeholder:"FILE" help:"A file of settings, one per line: name = value."`
 	JSON      bool   `env:"COURSEBRIDGE_JSON" help:"Print one JSON object on standard output."`
+}
+
+// PoolerFlags describe a pooler in front of PostgreSQL.
+type PoolerFlags struct {
+	DatabasePooler string `env:"COURSEBRIDGE_DATABASE_POOLER" enum:"none,transaction" default:"none" help:"transaction if --database leads to a pooler in transaction mode, such as PgBouncer."`
+	DatabaseDirect string `env:"COURSEBRIDGE_DATABASE_DIRECT" placeholder:"URL" help:"PostgreSQL's own address behind the pooler, for notifications, migrations, backup and restore."`
 }
 
 type commands struct {
@@ -56,7 +63,7 @@ type commands struct {
 
 func (c *commands) config() app.Config {
 	return app.Config{
-		Database: c.Database, SecretKey: c.SecretKey, PublicURL: c.PublicURL, Version: version, LogTo: c.log, LogLevel: "warn",
+		Database: c.Database, TransactionPooler: c.DatabasePooler == "transaction", DatabaseDirect: c.DatabaseDirect, SecretKey: c.SecretKey, PublicURL: c.PublicURL, Version: version, LogTo: c.log, LogLevel: "warn",
 		LogFormat: "text",
 	}
 }

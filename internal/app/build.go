@@ -165,8 +165,8 @@ func (a *App) buildDelivery(p *parts, wc WebhookConfig) error {
 		Queue: a.store, Bus: a.store.Engine(), Secrets: a.box, Sender: p.sender, Schedule: schedule, Metrics: metrics,
 		Log: p.background.log,
 	}
-	if a.store.Engine().Name() == "sqlite" {
-		config.Poll = time.Second // an operator's command is another process, which cannot wake this one
+	if a.store.Engine().Name() == "sqlite" || a.config.TransactionPooler && a.config.DatabaseDirect == "" {
+		config.Poll = time.Second / 2 // an operator's command is another process, which cannot always wake this one
 	}
 	p.dispatcher = delivery.NewDispatcher(config)
 	return nil

@@ -6,10 +6,12 @@ import (
 	"io"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/delivery"
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
 // Config is what every command needs.
@@ -21,12 +23,16 @@ type Config struct {
 	DatabaseWait time.Duration
 	// DatabaseConnections bounds the pool; 0 means the default.
 	DatabaseConnections int
-	SecretKey           string
-	PublicURL           string
-	Version             string
-	LogTo               io.Writer
-	LogLevel            string
-	LogFormat           string
+	// TransactionPooler means that the address leads to a pooler in transaction mode.
+	TransactionPooler bool
+	// DatabaseDirect is PostgreSQL's own address behind the pooler; it may be empty.
+	DatabaseDirect string
+	SecretKey      string
+	PublicURL      string
+	Version        string
+	LogTo          io.Writer
+	LogLevel       string
+	LogFormat      string
 }
 
 // ServeConfig is what the server needs beyond the database.
@@ -109,9 +115,27 @@ func (c Config) validate() error {
 		}
 	}
 	return errors.Join(
+		c.checkDirect(),
 		checkConnections(c.DatabaseConnections),
 		between("database-wait", c.DatabaseWait, 0, 24*time.Hour),
 	)
+}
+
+// databaseOptions returns how the database is opened.
+func (c Config) databaseOptions() db.Options {
+	return db.Options{MaxConnections: c.DatabaseConnections, TransactionPooler: c.TransactionPooler, DirectAddress: c.DatabaseDirect}
+}
+
+func (c Config) checkDirect() error {
+	switch {
+	case c.DatabaseDirect == "":
+		return nil
+	case !c.TransactionPooler:
+		return errors.New("--database-direct is for a database behind a pooler: add --database-pooler transaction, or leave it out")
+	case !strings.HasPrefix(c.DatabaseDirect, "postgres://") && !strings.HasPrefix(c.DatabaseDirect, "postgresql://"):
+		return errors.New("--database-direct must begin with postgres://")
+	}
+	return nil
 }
 
 // checkConnections refuses a pool in which a report and a request could block

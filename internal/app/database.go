@@ -58,7 +58,7 @@ func (a *App) openDatabase(ctx context.Context) error {
 		return err
 	}
 	a.createFile()
-	s, err := store.OpenWith(ctx, a.config.Database, db.Options{MaxConnections: a.config.DatabaseConnections})
+	s, err := store.OpenWith(ctx, a.config.Database, a.config.databaseOptions())
 	if err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}

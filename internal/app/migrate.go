@@ -35,7 +35,7 @@ func MigrationStatus(ctx context.Context, c Config) (Migrated, error) {
 	if err := a.requireFile(); err != nil {
 		return Migrated{Status: "missing: it would be created"}, nil
 	}
-	s, err := store.Open(ctx, c.Database)
+	s, err := store.OpenWith(ctx, c.Database, c.databaseOptions())
 	if err != nil {
 		return Migrated{}, fmt.Errorf("open the database: %w", err)
 	}

@@ -42,7 +42,7 @@ func Restore(ctx context.Context, c Config, file string) (Restored, error) {
 	if path, ok := strings.CutPrefix(c.Database, sqliteScheme); ok && path != "" {
 		err = restoreSQLite(ctx, path, file)
 	} else {
-		err = restorePostgres(ctx, c.Database, file)
+		err = restorePostgres(ctx, c, file)
 	}
 	if err != nil {
 		return Restored{}, fmt.Errorf("restore: %w", err)
@@ -74,7 +74,13 @@ func restoreSQLite(ctx context.Context, path, file string) error {
 	})
 }
 
-func restorePostgres(ctx context.Context, address, file string) error {
+func restorePostgres(ctx context.Context, c Config, file string) error {
+	address := c.Database
+	if c.TransactionPooler {
+		if address = c.DatabaseDirect; address == "" {
+			return postgres.ErrNeedsSession
+		}
+	}
 	s, err := store.Open(ctx, address)
 	if err != nil {
 		return fmt.Errorf("open the database: %w", err)

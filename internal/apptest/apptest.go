@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/app"
+	"github.com/coursebridge/coursebridge/internal/pgtest"
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
@@ -55,6 +56,9 @@ func Start(tb testing.TB, o Options) *Program {
 	}
 	log := &Log{}
 	config := app.Config{Database: o.Database, Create: true, Version: "test", LogTo: log, LogLevel: "info", LogFormat: "json"}
+	if pgtest.UsePooler() && strings.HasPrefix(o.Database, "postgres") {
+		config.Database, config.TransactionPooler = pgtest.Pooler(tb, o.Database), true
+	}
 	if o.Config != nil {
 		o.Config(&config)
 	}

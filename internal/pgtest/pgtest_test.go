@@ -33,7 +33,7 @@ func TestDecide(t *testing.T) {
 func TestEachURLIsAnEmptyDatabase(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{URL(t), URL(t)} {
-		if err := exec(t, url, "CREATE TABLE person (name text)"); err != nil {
+		if err := execSQL(t, url, "CREATE TABLE person (name text)"); err != nil {
 			t.Error(err)
 		}
 	}
@@ -60,7 +60,7 @@ func TestTemplateIsPreparedOnceAndCopied(t *testing.T) {
 	var prepared atomic.Int32
 	prepare := func(url string) error {
 		prepared.Add(1)
-		return exec(t, url, "CREATE TABLE person (name text PRIMARY KEY); INSERT INTO person VALUES ('Ann')")
+		return execSQL(t, url, "CREATE TABLE person (name text PRIMARY KEY); INSERT INTO person VALUES ('Ann')")
 	}
 	needServer(t) // goroutines can't skip
 	const copies = 4
@@ -70,7 +70,7 @@ func TestTemplateIsPreparedOnceAndCopied(t *testing.T) {
 		all.Go(func() {
 			url := URLFromTemplate(t, key, prepare)
 			// One copy that saw another's rows would hold this key already.
-			if err := exec(t, url, "INSERT INTO person VALUES ('Bob')"); err != nil {
+			if err := execSQL(t, url, "INSERT INTO person VALUES ('Bob')"); err != nil {
 				t.Error(err)
 			}
 		})
@@ -135,7 +135,7 @@ func TestSweepLeavesTheLivingAlone(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = next.conn.Close(context.Background()) })
 	wantGone(t, s.url(left))
-	if err := exec(t, mine, "SELECT 1"); err != nil {
+	if err := execSQL(t, mine, "SELECT 1"); err != nil {
 		t.Error("the database of a living process:", err)
 	}
 }
@@ -143,7 +143,7 @@ func TestSweepLeavesTheLivingAlone(t *testing.T) {
 func wantGone(t *testing.T, url string) {
 	t.Helper()
 	var pgErr *pgconn.PgError
-	if err := exec(t, url, "SELECT 1"); !errors.As(err, &pgErr) || pgErr.Code != "3D000" {
+	if err := execSQL(t, url, "SELECT 1"); !errors.As(err, &pgErr) || pgErr.Code != "3D000" {
 		t.Errorf("want a database that does not exist, got %v", err)
 	}
 }
@@ -158,7 +158,7 @@ func connect(t *testing.T, url string) *pgx.Conn {
 	return conn
 }
 
-func exec(t *testing.T, url, sql string) error {
+func execSQL(t *testing.T, url, sql string) error {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {

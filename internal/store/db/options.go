@@ -19,6 +19,12 @@ type Options struct {
 	// IdleTransaction is how long the database keeps a transaction of a client
 	// that sends nothing, because it is gone or stopped.
 	IdleTransaction time.Duration
+	// TransactionPooler means that a pooler between this process and PostgreSQL may
+	// serve each transaction from another session, as PgBouncer in transaction mode.
+	TransactionPooler bool
+	// DirectAddress is PostgreSQL's own address behind the pooler, for what needs a
+	// session. It may be empty.
+	DirectAddress string
 	// Clock replaces the machine's clock on SQLite; tests step it. On PostgreSQL
 	// tests replace the function database_clock of the schema.
 	Clock func() time.Time

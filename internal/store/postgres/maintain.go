@@ -11,9 +11,22 @@ import (
 	"strings"
 )
 
+// ErrNeedsSession is returned for what cannot be done through a pooler. The programs
+// of PostgreSQL change settings of their session, and the pooler would pass that session
+// on to a server.
+var ErrNeedsSession = errors.New(
+	"pg_dump and pg_restore cannot work through a pooler in transaction mode: name PostgreSQL's own address with --database-direct")
+
 // Backup runs pg_dump, which must be installed.
 func (e *Engine) Backup(ctx context.Context, path string) error {
-	return runTool(ctx, "pg_dump", e.pool.Config().ConnString(), "--format=custom", "--file="+path)
+	if !e.hasSessions() {
+		return ErrNeedsSession
+	}
+	address := e.pool.Config().ConnString()
+	if e.options.DirectAddress != "" {
+		address = e.options.DirectAddress
+	}
+	return runTool(ctx, "pg_dump", address, "--format=custom", "--file="+path)
 }
 
 // Restore runs pg_restore into an empty database. If it fails, the database

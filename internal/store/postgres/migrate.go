@@ -2,8 +2,10 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -14,23 +16,77 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/migrations"
 )
 
+// provider returns goose on connections of its own, whose statements may take as long
+// as they need.
 func (e *Engine) provider() (*goose.Provider, func(), error) {
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 120))
-	if err != nil {
-		return nil, nil, fmt.Errorf("make the migration lock: %w", err)
-	}
 	files, err := migrations.For("postgres")
 	if err != nil {
 		return nil, nil, err
 	}
-	sqlDB := stdlib.OpenDBFromPool(e.pool)
-	p, err := goose.NewProvider(goose.DialectPostgres, sqlDB, files, goose.WithSessionLocker(locker), goose.WithDisableGlobalRegistry(true))
+	cfg, err := e.sessionConfig()
+	if err != nil {
+		return nil, nil, err
+	}
+	locking := goose.WithLocker(&transactionLocker{})
+	if e.hasSessions() {
+		locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 120))
+		if err != nil {
+			return nil, nil, fmt.Errorf("make the migration lock: %w", err)
+		}
+		locking = goose.WithSessionLocker(locker)
+	}
+	sqlDB := stdlib.OpenDB(*cfg)
+	p, err := goose.NewProvider(goose.DialectPostgres, sqlDB, files, locking, goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		_ = sqlDB.Close()
 		return nil, nil, fmt.Errorf("read the migrations: %w", err)
 	}
 	return p, func() { _ = sqlDB.Close() }, nil
 }
+
+// transactionLocker keeps migrations apart behind a pooler, where a session cannot
+// hold a lock. A transaction that stays open for that long holds it instead. The lock
+// is the one that goose takes in a session, so that both kinds exclude each other.
+type transactionLocker struct{ tx *sql.Tx }
+
+// lockRetry is how often the lock is tried again. A waiting process holds no
+// connection of the pooler meanwhile.
+const lockRetry = 200 * time.Millisecond
+
+// Lock implements lock.Locker.
+func (l *transactionLocker) Lock(ctx context.Context, pool *sql.DB) error {
+	limited, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	for {
+		locked, err := l.try(ctx, pool)
+		if locked || err != nil {
+			return err
+		}
+		select {
+		case <-limited.Done():
+			return fmt.Errorf("wait for another process that migrates the database: %w", limited.Err())
+		case <-time.After(lockRetry):
+		}
+	}
+}
+
+func (l *transactionLocker) try(ctx context.Context, pool *sql.DB) (locked bool, err error) {
+	tx, err := pool.BeginTx(ctx, nil)
+	if err != nil {
+		return false, err
+	}
+	var ignored string
+	const tryLockSQL = `SELECT pg_try_advisory_xact_lock($1), set_config('idle_in_transaction_session_timeout', '0', true)`
+	err = tx.QueryRowContext(ctx, tryLockSQL, lock.DefaultLockID).Scan(&locked, &ignored)
+	if locked && err == nil {
+		l.tx = tx
+		return true, nil
+	}
+	return false, errors.Join(err, tx.Rollback())
+}
+
+// Unlock implements lock.Locker.
+func (l *transactionLocker) Unlock(context.Context, *sql.DB) error { return l.tx.Rollback() }
 
 // Migrate brings the schema up to date. Replicas that start together wait for
 // one another.

@@ -25,7 +25,7 @@ func (e *Engine) Publish(ctx context.Context, topic string, keys []string) error
 		if err != nil {
 			return fmt.Errorf("encode a notification: %w", err)
 		}
-		if _, err := e.pool.Exec(ctx, "SELECT pg_notify($1, $2)", topic, string(payload)); err != nil {
+		if _, err := e.pool.Exec(ctx, e.publishSQL(), topic, string(payload)); err != nil {
 			return mapError(err)
 		}
 		keys = keys[n:]
@@ -33,10 +33,25 @@ func (e *Engine) Publish(ctx context.Context, topic string, keys []string) error
 	return nil
 }
 
-// Listen holds one connection outside the pool and reconnects when it breaks.
+// publishSQL returns the statement that publishes keys. Behind a pooler without a
+// direct address nobody can listen, so they are also kept in a table for a while.
+func (e *Engine) publishSQL() string {
+	if e.hasSessions() {
+		return "SELECT pg_notify($1, $2)"
+	}
+	return `WITH m AS (INSERT INTO messages (topic, keys, created_at) VALUES ($1, $2, clock_timestamp()))
+		SELECT pg_notify($1, $2)`
+}
+
+// Listen holds one connection outside the pool and reconnects when it breaks. Behind a
+// pooler without a direct address it polls instead.
 func (e *Engine) Listen(ctx context.Context, topic string, fn func(keys []string)) error {
+	listen := e.listenOnce
+	if !e.hasSessions() {
+		listen = e.pollMessages
+	}
 	for {
-		err := e.listenOnce(ctx, topic, fn)
+		err := listen(ctx, topic, fn)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -51,7 +66,11 @@ func (e *Engine) Listen(ctx context.Context, topic string, fn func(keys []string
 }
 
 func (e *Engine) listenOnce(ctx context.Context, topic string, fn func(keys []string)) error {
-	conn, err := pgx.ConnectConfig(ctx, e.pool.Config().ConnConfig)
+	cfg, err := e.sessionConfig()
+	if err != nil {
+		return err
+	}
+	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
 		return mapError(err)
 	}

@@ -32,23 +32,62 @@ func poolConfig(address string, options db.Options) (*pgxpool.Config, error) {
 	}
 	dialer := &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3}}
 	cfg.ConnConfig.DialFunc = dialer.DialContext
-	cfg.AfterConnect = prepareConnection
+	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		registerTypes(conn)
+		return setBounds(ctx, conn, options)
+	}
+	if options.TransactionPooler {
+		// The session of the next statement may not know a prepared statement, and a
+		// setting of the session would stay with somebody else.
+		cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+		cfg.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
+			registerTypes(conn)
+			return nil
+		}
+	}
 	return cfg, nil
 }
 
-// deadClientSQL lets the server notice within half a minute that the client at the
-// other end of a connection is gone, also while a statement runs. The settings are
-// not sent at the start of the connection, because a pooler refuses unknown ones,
-// and older servers lack some of them.
-const deadClientSQL = `
+// sessionConfig returns the configuration of a connection that is not in the pool
+// and needs a session of its own.
+func (e *Engine) sessionConfig() (*pgx.ConnConfig, error) {
+	address := e.pool.Config().ConnString()
+	if e.options.TransactionPooler && e.options.DirectAddress != "" {
+		address = e.options.DirectAddress
+	}
+	cfg, err := poolConfig(address, e.options)
+	if err != nil {
+		return nil, err
+	}
+	if e.options.DirectAddress != "" {
+		cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
+	}
+	return cfg.ConnConfig, nil
+}
+
+// hasSessions reports whether sessionConfig leads to a session of its own.
+func (e *Engine) hasSessions() bool {
+	return !e.options.TransactionPooler || e.options.DirectAddress != ""
+}
+
+// boundsSQL sets what holds for every statement of a connection. It bounds how long
+// a statement may run or wait for a lock, and how long a transaction may be idle. It
+// also lets the server notice within half a minute that the client at the other end
+// is gone, even while a statement runs. The settings are not sent at the start of the
+// connection, because a pooler refuses unknown ones, and older servers lack some.
+const boundsSQL = `
 	SELECT set_config(s.name, v.value, false) FROM pg_settings s JOIN (VALUES
+		('statement_timeout', $1), ('lock_timeout', $2), ('idle_in_transaction_session_timeout', $3),
 		('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3'),
 		('tcp_user_timeout', '30000'), ('client_connection_check_interval', '5000')) v (name, value) ON v.name = s.name`
 
-func prepareConnection(ctx context.Context, conn *pgx.Conn) error {
+func setBounds(ctx context.Context, conn *pgx.Conn, o db.Options) error {
+	_, err := conn.Exec(ctx, boundsSQL, millis(connectionTimeout), millis(o.LockWait), millis(o.IdleTransaction))
+	return err
+}
+
+func registerTypes(conn *pgx.Conn) {
 	conn.TypeMap().RegisterType(&pgtype.Type{
 		Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
 	})
-	_, err := conn.Exec(ctx, deadClientSQL)
-	return err
 }

@@ -115,6 +115,9 @@ func (e *Engine) Read(ctx context.Context, fn func(db.Conn) error) error {
 		return err
 	}
 	defer release()
+	if e.options.TransactionPooler {
+		return fn(&pooledReader{runner{conn: conn}})
+	}
 	return fn(&runner{conn: conn})
 }
 
@@ -175,8 +178,10 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(db.Conn) error) error {
 }
 
 // snapshotSQL sets what holds for a snapshot. The reader of a report may be slow,
-// so the transaction may be idle for longer than a writing one.
-const snapshotSQL = `SELECT set_config('jit', 'off', true), set_config('idle_in_transaction_session_timeout', '60s', true)`
+// so the transaction may be idle for longer than a writing one, and its statements
+// end with their context.
+const snapshotSQL = `SELECT set_config('jit', 'off', true), set_config('idle_in_transaction_session_timeout', '60s', true),
+	set_config('statement_timeout', '0', true)`
 
 // Erased does nothing: PostgreSQL's vacuum clears dead rows.
 func (e *Engine) Erased(context.Context) {}
@@ -203,7 +208,11 @@ func (e *Engine) AnalyzeGrownTables(ctx context.Context) error {
 		return mapError(err)
 	}
 	for _, table := range tables {
-		if _, err := e.pool.Exec(ctx, "ANALYZE "+table); err != nil {
+		err := pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error {
+			_, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0; ANALYZE "+table)
+			return err
+		})
+		if err != nil {
 			return fmt.Errorf("analyze %s: %w", table, mapError(err))
 		}
 	}

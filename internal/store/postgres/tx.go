@@ -112,20 +112,26 @@ type tx struct {
 	last   *db.Batch
 }
 
-// beginSQL takes the writer lock, which comes before the stamp: see Watermark. It
-// also bounds how long the transaction may wait for a lock, run a statement and be
-// idle, so that a client that is gone neither keeps its locks nor holds up the
-// watermark. The bounds are the transaction's own, because a pooler may pass the
-// connection to somebody else afterwards.
-const beginSQL = `SELECT pg_advisory_xact_lock_shared($1), set_config('lock_timeout', $2, true),
+// beginSQL takes the writer lock, which comes before the stamp: see Watermark. How
+// long the transaction may wait for a lock, run a statement and be idle is bounded
+// by the connection's settings, so that a client that is gone neither keeps its locks
+// nor holds up the watermark.
+const beginSQL = `SELECT pg_advisory_xact_lock_shared($1)`
+
+// beginPooledSQL also sets the bounds, for this transaction only, because the session
+// belongs to a pooler.
+const beginPooledSQL = `SELECT pg_advisory_xact_lock_shared($1), set_config('lock_timeout', $2, true),
 	set_config('idle_in_transaction_session_timeout', $3, true), set_config('statement_timeout', $4, true)`
 
 // begin queues the statements that begin the transaction and returns their number.
 func (t *tx) begin(batch *pgx.Batch) int {
 	t.begun = true
 	batch.Queue("BEGIN")
-	batch.Queue(beginSQL, int64(writerLock), millis(t.engine.options.LockWait),
-		millis(t.engine.options.IdleTransaction), millis(connectionTimeout))
+	if o := t.engine.options; o.TransactionPooler {
+		batch.Queue(beginPooledSQL, int64(writerLock), millis(o.LockWait), millis(o.IdleTransaction), millis(connectionTimeout))
+	} else {
+		batch.Queue(beginSQL, int64(writerLock))
+	}
 	return 2
 }
 

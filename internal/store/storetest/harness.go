@@ -6,10 +6,12 @@ package storetest
 import (
 	"context"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/coursebridge/coursebridge/internal/pgtest"
 	"github.com/coursebridge/coursebridge/internal/store"
+	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
 // Each runs fn once for each engine, on a migrated database of its own. Without a
@@ -48,7 +50,11 @@ func Postgres(tb testing.TB) string {
 // ends.
 func Open(tb testing.TB, address string) *store.Store {
 	tb.Helper()
-	s, err := store.Open(tb.Context(), address)
+	var options db.Options
+	if pgtest.UsePooler() && strings.HasPrefix(address, "postgres") {
+		address, options.TransactionPooler = pgtest.Pooler(tb, address), true
+	}
+	s, err := store.OpenWith(tb.Context(), address, options)
 	if err != nil {
 		tb.Fatalf("open the store: %v", err)
 	}
