@@ -42,29 +42,39 @@ func (a *administratorRow) scan(r db.Rows, more ...any) error {
 	return err
 }
 
-func administratorEntry(company int64, by domain.Actor, action string, id int64, detail string) domain.AuditEntry {
+func administratorEntry(company int64, by domain.Actor, action string, id int64) domain.AuditEntry {
 	return domain.AuditEntry{
-		CompanyID: company, Actor: by, Action: action, RecordKind: "administrator", RecordID: strconv.FormatInt(id, 10), Detail: detail,
+		CompanyID: company, Actor: by, Action: action, RecordKind: "administrator", RecordID: strconv.FormatInt(id, 10),
 	}
 }
 
-// auditAll writes what an administrator did about themselves into the log of
-// every company they serve. Sign-ins are for auditEntered.
-func (o *outbox) auditAll(b *db.Batch, now time.Time, who *administratorRow, by domain.Actor, action string) {
-	for _, company := range who.companies {
-		o.audit(b, now, administratorEntry(company, by, action, who.ID, ""))
+// entries returns the audit entries of what an administrator did about themselves,
+// one for every company they serve. Sign-ins are for auditSignIn.
+func (a *administratorRow) entries(by domain.Actor, action string) (out []domain.AuditEntry) {
+	for _, company := range a.companies {
+		out = append(out, administratorEntry(company, by, action, a.ID))
 	}
+	return out
 }
 
-// auditEntered writes a sign-in into the log of the company that is entered: what
+// signIn is a sign-in that succeeded; detail is the sentence for the audit log.
+type signIn struct {
+	who    *administratorRow
+	by     domain.Actor
+	detail string
+}
+
+// auditSignIn writes a sign-in into the log of the company that is entered: what
 // happens at others is none of its business.
-func (o *outbox) auditEntered(b *db.Batch, now time.Time, who *administratorRow, by domain.Actor, detail string) {
-	company := who.entered()
+func (o *outbox) auditSignIn(b *db.Batch, now time.Time, in signIn) {
+	company := in.who.entered()
 	if company == 0 {
 		return
 	}
-	b.Exec(`UPDATE company_administrators SET last_sign_in_at = $3 WHERE company_id = $1 AND administrator_id = $2`, company, who.ID, now)
-	o.audit(b, now, administratorEntry(company, by, "sign_in.succeeded", who.ID, detail))
+	b.Exec(`UPDATE company_administrators SET last_sign_in_at = $3 WHERE company_id = $1 AND administrator_id = $2`, company, in.who.ID, now)
+	entry := administratorEntry(company, in.by, "sign_in.succeeded", in.who.ID)
+	entry.Detail = in.detail
+	o.audit(b, now, entry)
 }
 
 // entered is the company that a sign-in leads into, 0 for none.
@@ -175,7 +185,7 @@ func (s *Store) EnterCompany(ctx context.Context, by domain.Actor, company int64
 		}
 		who.companies = []int64{company}
 		b := &db.Batch{}
-		box.auditEntered(b, tx.Now(), who, by, "By switching to this company.")
+		box.auditSignIn(b, tx.Now(), signIn{who, by, "By switching to this company."})
 		return tx.Send(ctx, b)
 	})
 }

@@ -37,14 +37,21 @@ func (s *Store) Members(ctx context.Context, company int64) ([]domain.Member, []
 	return members, invited, s.read(ctx, b)
 }
 
+// newMember is an administrator who is to serve a company.
+type newMember struct {
+	who *administratorRow
+	domain.Membership
+	by domain.Actor
+}
+
 // addMember queues that an administrator serves a company. One who follows an
 // invitation was added by its author, whom the audit log names.
-func addMember(b *db.Batch, m domain.Membership, administrator int64, by domain.Actor, now time.Time) {
+func addMember(b *db.Batch, now time.Time, m newMember) {
 	b.Exec(`INSERT INTO company_administrators (company_id, administrator_id, role, added_at, added_by)
 		VALUES ($1, $2, $6, $3, coalesce((SELECT CASE WHEN e.actor_kind = 'person' THEN 'person:' || e.actor_id ELSE e.actor_label END
 			FROM audit_entries e
 			WHERE e.company_id = $1 AND e.action = 'administrator.invited' AND e.record_id = $4 ORDER BY e.id DESC LIMIT 1), $5))
-		ON CONFLICT DO NOTHING`, m.ID, administrator, now, strconv.FormatInt(administrator, 10), by.Ref(), string(m.Role))
+		ON CONFLICT DO NOTHING`, m.ID, m.who.ID, now, strconv.FormatInt(m.who.ID, 10), m.by.Ref(), string(m.Role))
 }
 
 // lockMembers locks all administrators of a company, so that two who remove or
@@ -96,7 +103,7 @@ func (s *Store) RemoveAdministrator(ctx context.Context, c domain.Caller, id int
 		b := &db.Batch{}
 		b.One(errGone, `DELETE FROM company_administrators WHERE company_id = $1 AND administrator_id = $2`, c.Company.ID, id)
 		b.Exec(`DELETE FROM sign_in_links WHERE administrator_id = $1 AND for_company_id = $2 AND used_at IS NULL`, id, c.Company.ID)
-		box.audit(b, tx.Now(), administratorEntry(c.Company.ID, c.Actor, "administrator.removed", id, ""))
+		box.audit(b, tx.Now(), administratorEntry(c.Company.ID, c.Actor, "administrator.removed", id))
 		removeUnusedIdentity(b, id, tx.Now())
 		return tx.Send(ctx, b)
 	})
@@ -120,8 +127,9 @@ func (s *Store) SetCabinetRole(ctx context.Context, c domain.Caller, id int64, r
 		b := &db.Batch{}
 		b.One(errGone, `UPDATE company_administrators SET role = $3 WHERE company_id = $1 AND administrator_id = $2`,
 			c.Company.ID, id, string(role))
-		box.audit(b, tx.Now(), administratorEntry(c.Company.ID, c.Actor, "administrator.role_changed", id,
-			fmt.Sprintf("From %s to %s.", roles[id], role)))
+		entry := administratorEntry(c.Company.ID, c.Actor, "administrator.role_changed", id)
+		entry.Detail = fmt.Sprintf("From %s to %s.", roles[id], role)
+		box.audit(b, tx.Now(), entry)
 		return tx.Send(ctx, b)
 	})
 }

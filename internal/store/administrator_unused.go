@@ -70,7 +70,7 @@ func (s *Store) endOperatorLinks(ctx context.Context, tx db.Tx, box *outbox, who
 	}
 	b = &db.Batch{}
 	for _, m := range joined {
-		joinCompany(b, box, who, m, by, tx.Now())
+		box.joinCompany(b, tx.Now(), newMember{who, m, by})
 	}
 	return tx.Send(ctx, b)
 }

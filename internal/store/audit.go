@@ -148,7 +148,7 @@ func (s *Store) readAudit(ctx context.Context, c db.Conn, company int64, f domai
 	}
 	var e domain.AuditEntry
 	sql := `SELECT ` + auditColumns + ` FROM audit_entries e` + auditJoins + where.where() + auditOrder
-	err = forEachRow(ctx, c, sql, where.args, auditDest(&e), func() (err error) {
+	err = forEachRow(ctx, c, query{sql, where.args}, auditDest(&e), func() (err error) {
 		if batch.rows = append(batch.rows, e); len(batch.rows) == batchRows {
 			batch, err = swap(batch)
 		}

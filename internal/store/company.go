@@ -44,11 +44,11 @@ func (s *Store) CreateCompany(ctx context.Context, by domain.Actor, n domain.New
 		}
 		b = &db.Batch{}
 		if !who.isClaimed() {
-			addMember(b, ownership(out.ID), who.ID, by, tx.Now())
+			addMember(b, tx.Now(), newMember{who, ownership(out.ID), by})
 		}
-		insertLink(b, link, who.ID, out.ID, tx.Now())
+		insertLink(b, tx.Now(), storedLink{link, who.ID, out.ID})
 		box.audit(b, tx.Now(), companyEntry(out.ID, by, "company.created", ""))
-		box.audit(b, tx.Now(), administratorEntry(out.ID, by, "administrator.invited", who.ID, ""))
+		box.audit(b, tx.Now(), administratorEntry(out.ID, by, "administrator.invited", who.ID))
 		box.bumpVersion(b, domain.CacheTokens)
 		tx.SendAndCommit(b)
 		return nil

@@ -24,19 +24,19 @@ func scanEmployee(r db.Rows, e *domain.Employee, more ...any) error {
 	return err
 }
 
-func (s *Store) linkEmployee(ctx context.Context, tx db.Tx, box *outbox, c domain.Caller, e *domain.Employee, externalID string) error {
+func (s *Store) linkEmployee(ctx context.Context, tx callerTx, e *domain.Employee, externalID string) error {
 	e.ExternalID = externalID
 	b := &db.Batch{}
 	b.One(db.ErrRetry, `UPDATE employees SET external_id = $3, updated_at = $4
 		WHERE company_id = $1 AND id = $2 AND external_id IS NULL AND left_at IS NULL`, e.CompanyID, e.ID, externalID, tx.Now())
 	s.lockAssignments(b, e.CompanyID, externalID)
 	stampAssignments(b, tx, *e)
-	box.audit(b, tx.Now(), employeeEntry(c, "employee.linked", e.ID, ""))
+	tx.box.audit(b, tx.Now(), employeeEntry(tx.caller, "employee.linked", e.ID, ""))
 	return tx.Send(ctx, b)
 }
 
 // bringBack renews the membership of a former employee, who keeps the id and tags.
-func (s *Store) bringBack(ctx context.Context, tx db.Tx, box *outbox, c domain.Caller, e *domain.Employee, action string) error {
+func (s *Store) bringBack(ctx context.Context, tx callerTx, e *domain.Employee, action string) error {
 	e.JoinedAt, e.LeftAt = tx.Now(), nil
 	b := &db.Batch{}
 	b.Exec(`INSERT INTO accounts (email_folded, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`, domain.FoldEmail(e.Email), tx.Now())
@@ -45,8 +45,8 @@ func (s *Store) bringBack(ctx context.Context, tx db.Tx, box *outbox, c domain.C
 		WHERE company_id = $1 AND id = $2 AND left_at IS NOT NULL`,
 		e.CompanyID, e.ID, optionalText(e.ExternalID), e.Name, e.Email, domain.FoldEmail(e.Email), tx.Now())
 	e.Role = domain.RoleEmployee
-	box.audit(b, tx.Now(), employeeEntry(c, action, e.ID, "A former employee came back."))
-	box.events(b, tx.Now(), domain.EmployeeJoined(*e, tx.Now()))
+	tx.box.audit(b, tx.Now(), employeeEntry(tx.caller, action, e.ID, "A former employee came back."))
+	tx.box.events(b, tx.Now(), domain.EmployeeJoined(*e, tx.Now()))
 	return tx.Send(ctx, b)
 }
 
@@ -66,7 +66,7 @@ func (s *Store) Join(ctx context.Context, c domain.Caller, email, name string) (
 		if states[0].Former != nil {
 			out.Employee = *states[0].Former
 			out.ExternalID, out.Email, out.Name = "", email, name
-			return s.bringBack(ctx, tx, box, c, &out.Employee, "employee.joined")
+			return s.bringBack(ctx, callerTx{tx, box, c}, &out.Employee, "employee.joined")
 		}
 		out.Employee = r.join(ids[0], tx.Now())
 		newcomers{{c, "employee.joined", &out}}.queueCommit(tx, box)

@@ -11,15 +11,16 @@ import (
 // employee_not_found, employee_offboarded, email_taken.
 func (s *Store) PatchEmployee(ctx context.Context, c domain.Caller, externalID string, p domain.EmployeePatch) (domain.EmployeePatched, error) {
 	var out domain.EmployeePatched
-	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
+	err := s.write(ctx, func(dbTx db.Tx, box *outbox) error {
+		tx := callerTx{dbTx, box, c}
 		out = domain.EmployeePatched{}
-		found, err := s.loadForPatch(ctx, tx, box, c, externalID, p)
+		found, err := s.loadForPatch(ctx, tx, externalID, p)
 		if err != nil {
 			return err
 		}
 		switch {
 		case found.live != nil:
-			return s.patchLive(ctx, tx, box, c, found, p, &out)
+			return s.patchLive(ctx, tx, *found.live, p, &out)
 		case found.former == nil:
 			return s.confirmNotFound(ctx, tx, c.Company.ID, externalID)
 		case p.Active == nil:
@@ -29,12 +30,12 @@ func (s *Store) PatchEmployee(ctx context.Context, c domain.Caller, externalID s
 			return nil
 		}
 		out.Employee = p.Apply(*found.former)
-		return s.patchFormer(ctx, tx, box, c, *found.former, &out.Employee)
+		return s.patchFormer(ctx, tx, *found.former, &out.Employee)
 	})
 	return out, err
 }
 
-func (s *Store) patchFormer(ctx context.Context, tx db.Tx, box *outbox, c domain.Caller, before domain.Employee, after *domain.Employee) error {
+func (s *Store) patchFormer(ctx context.Context, tx callerTx, before domain.Employee, after *domain.Employee) error {
 	if err := s.checkEmailFree(ctx, tx, *after); err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func (s *Store) patchFormer(ctx context.Context, tx db.Tx, box *outbox, c domain
 	if err := tx.Send(ctx, b); err != nil {
 		return err
 	}
-	if err := s.bringBack(ctx, tx, box, c, after, "employee.brought_back"); err != nil {
+	if err := s.bringBack(ctx, tx, after, "employee.brought_back"); err != nil {
 		return err
 	}
 	if domain.FoldEmail(before.Email) != domain.FoldEmail(after.Email) {
@@ -58,25 +59,26 @@ func (s *Store) patchFormer(ctx context.Context, tx db.Tx, box *outbox, c domain
 
 type patchState struct{ live, former *domain.Employee }
 
-func (s *Store) loadForPatch(ctx context.Context, tx db.Tx, box *outbox, c domain.Caller, externalID string, p domain.EmployeePatch) (patchState, error) {
+func (s *Store) loadForPatch(ctx context.Context, tx callerTx, externalID string, p domain.EmployeePatch) (patchState, error) {
 	var found patchState
+	company := tx.caller.Company.ID
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
 		found.live = &domain.Employee{}
 		return scanEmployee(r, found.live)
-	}, employeeByExternalID+s.db.ForUpdate("e"), c.Company.ID, externalID)
+	}, employeeByExternalID+s.db.ForUpdate("e"), company, externalID)
 	b.Query(func(r db.Rows) error {
 		found.former = &domain.Employee{}
 		return scanEmployee(r, found.former)
-	}, formerByExternalID+` LIMIT 1`+s.db.ForUpdate("e"), c.Company.ID, externalID)
+	}, formerByExternalID+` LIMIT 1`+s.db.ForUpdate("e"), company, externalID)
 	if p.Email != nil || p.Active != nil && !*p.Active {
-		s.lockAssignments(b, c.Company.ID, externalID)
+		s.lockAssignments(b, company, externalID)
 	}
 	events := 0
 	if p.Active != nil {
 		events = 1
 	}
-	box.prepare(b, tx, events, c.Company.ID)
+	tx.box.prepare(b, tx, events, company)
 	return found, tx.Send(ctx, b)
 }
 
@@ -97,12 +99,11 @@ func (s *Store) confirmNotFound(ctx context.Context, tx db.Tx, company int64, ex
 	return domain.ErrEmployeeNotFound
 }
 
-func (s *Store) patchLive(ctx context.Context, tx db.Tx, box *outbox, c domain.Caller, found patchState, p domain.EmployeePatch, out *domain.EmployeePatched) error {
-	before := *found.live
+func (s *Store) patchLive(ctx context.Context, tx callerTx, before domain.Employee, p domain.EmployeePatch, out *domain.EmployeePatched) error {
 	after := p.Apply(before)
 	out.Employee = after
 	if p.Changes(before) {
-		if err := s.updateEmployee(ctx, tx, box, c, before, after); err != nil {
+		if err := s.updateEmployee(ctx, tx, before, after); err != nil {
 			return err
 		}
 	}
@@ -110,10 +111,10 @@ func (s *Store) patchLive(ctx context.Context, tx db.Tx, box *outbox, c domain.C
 		return nil
 	}
 	out.Offboarded = true
-	return s.offboard(ctx, tx, box, c, after)
+	return s.offboard(ctx, tx, after)
 }
 
-func (s *Store) updateEmployee(ctx context.Context, tx db.Tx, box *outbox, c domain.Caller, before, after domain.Employee) error {
+func (s *Store) updateEmployee(ctx context.Context, tx callerTx, before, after domain.Employee) error {
 	moved := domain.FoldEmail(before.Email) != domain.FoldEmail(after.Email)
 	if moved {
 		if err := s.checkEmailFree(ctx, tx, after); err != nil {
@@ -133,7 +134,7 @@ func (s *Store) updateEmployee(ctx context.Context, tx db.Tx, box *outbox, c dom
 	if before.Email != after.Email {
 		stampAssignments(b, tx, after)
 	}
-	box.audit(b, tx.Now(), employeeEntry(c, "employee.changed", after.ID, changedFields(before, after)))
+	tx.box.audit(b, tx.Now(), employeeEntry(tx.caller, "employee.changed", after.ID, changedFields(before, after)))
 	if err := tx.Send(ctx, b); err != nil {
 		return err
 	}
@@ -188,14 +189,14 @@ func (s *Store) replaceTags(ctx context.Context, tx db.Tx, before, after domain.
 	return tx.Send(ctx, b)
 }
 
-func (s *Store) offboard(ctx context.Context, tx db.Tx, box *outbox, c domain.Caller, e domain.Employee) error {
+func (s *Store) offboard(ctx context.Context, tx callerTx, e domain.Employee) error {
 	b := &db.Batch{}
 	b.One(errStale, `UPDATE employees SET left_at = $3, updated_at = $3 WHERE company_id = $1 AND id = $2 AND left_at IS NULL`,
 		e.CompanyID, e.ID, tx.Now())
 	b.Exec(`UPDATE assignments SET revoked_at = $3, updated_at = $3
 		WHERE company_id = $1 AND employee_id = $2 AND revoked_at IS NULL`, e.CompanyID, e.ID, tx.Now())
-	box.audit(b, tx.Now(), employeeEntry(c, "employee.offboarded", e.ID, ""))
-	box.events(b, tx.Now(), domain.EmployeeRemoved(e, domain.ReasonOffboarded, tx.Now()))
+	tx.box.audit(b, tx.Now(), employeeEntry(tx.caller, "employee.offboarded", e.ID, ""))
+	tx.box.events(b, tx.Now(), domain.EmployeeRemoved(e, domain.ReasonOffboarded, tx.Now()))
 	return tx.Send(ctx, b)
 }
 

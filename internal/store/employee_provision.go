@@ -80,7 +80,8 @@ func (s *Store) provision(ctx context.Context, requests []provisionRequest) ([]p
 			case len(requests) > 1:
 				out[i] = provisionResult{alone: true}
 			default:
-				return s.provisionExisting(ctx, tx, box, r, act, states[i], &out[i])
+				out[i], err = s.provisionExisting(ctx, callerTx{tx, box, r.Caller}, r, act, states[i])
+				return err
 			}
 		}
 		joined.queueCommit(tx, box)
@@ -104,17 +105,21 @@ func repeatedRequests(requests []provisionRequest) []bool {
 	return out
 }
 
+// provisionExisting links an employee without an external id, or brings a former
+// employee back.
 func (s *Store) provisionExisting(
-	ctx context.Context, tx db.Tx, box *outbox, r provisionRequest, act domain.ProvisionAction, state domain.ProvisionState, out *provisionResult,
-) error {
-	out.status, out.err = domain.ProvisionLinked, nil
+	ctx context.Context, tx callerTx, r provisionRequest, act domain.ProvisionAction, state domain.ProvisionState,
+) (provisionResult, error) {
+	out := provisionResult{status: domain.ProvisionLinked}
 	if act == domain.ProvisionSetExternalID {
 		out.Employee = *state.ByEmail
-		return s.linkEmployee(ctx, tx, box, r.Caller, &out.Employee, r.ExternalID)
+		err := s.linkEmployee(ctx, tx, &out.Employee, r.ExternalID)
+		return out, err
 	}
 	out.Employee = *state.Former
 	out.ExternalID, out.Name, out.Email = r.ExternalID, r.Name, r.Email
-	return s.bringBack(ctx, tx, box, r.Caller, &out.Employee, "employee.provisioned")
+	err := s.bringBack(ctx, tx, &out.Employee, "employee.provisioned")
+	return out, err
 }
 
 // loadProvisions reads, for each request, the employee with the identifier, the one

@@ -11,13 +11,20 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
+// storedLink is a link with the administrator who may use it and the company that it
+// leads into, 0 for none in particular.
+type storedLink struct {
+	domain.NewLink
+	administrator, company int64
+}
+
 // insertLink queues a new one-time link, which replaces an unused one for the same
 // administrator and company.
-func insertLink(b *db.Batch, link domain.NewLink, administrator, company int64, now time.Time) {
-	b.Exec(`DELETE FROM sign_in_links WHERE administrator_id = $1 AND for_company_id = $2 AND used_at IS NULL`, administrator, company)
+func insertLink(b *db.Batch, now time.Time, link storedLink) {
+	b.Exec(`DELETE FROM sign_in_links WHERE administrator_id = $1 AND for_company_id = $2 AND used_at IS NULL`, link.administrator, link.company)
 	b.Exec(`INSERT INTO sign_in_links (hash, administrator_id, for_company_id, name, kind, role, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		link.Hash[:], administrator, company, link.Name, string(rune(link.Kind)), string(link.Role), now, now.Add(link.Lifetime))
+		link.Hash[:], link.administrator, link.company, link.Name, string(rune(link.Kind)), string(link.Role), now, now.Add(link.Lifetime))
 }
 
 // Invite invites someone to become an administrator of the caller's company. A
@@ -37,8 +44,8 @@ func (s *Store) Invite(ctx context.Context, c domain.Caller, email string, link 
 			return domain.Invalid(domain.FieldError{Field: "email", Message: "is an administrator of the company already"})
 		}
 		b := &db.Batch{}
-		insertLink(b, link, who.ID, c.Company.ID, tx.Now())
-		box.audit(b, tx.Now(), administratorEntry(c.Company.ID, c.Actor, "administrator.invited", who.ID, ""))
+		insertLink(b, tx.Now(), storedLink{link, who.ID, c.Company.ID})
+		box.audit(b, tx.Now(), administratorEntry(c.Company.ID, c.Actor, "administrator.invited", who.ID))
 		return tx.Send(ctx, b)
 	})
 	return out, err
@@ -63,7 +70,7 @@ func (s *Store) Uninvite(ctx context.Context, c domain.Caller, administrator int
 			return domain.ErrInvitationNotFound
 		}
 		b := &db.Batch{}
-		box.audit(b, tx.Now(), administratorEntry(c.Company.ID, c.Actor, "administrator.uninvited", administrator, ""))
+		box.audit(b, tx.Now(), administratorEntry(c.Company.ID, c.Actor, "administrator.uninvited", administrator))
 		removeUnusedIdentity(b, administrator, tx.Now())
 		tx.SendAndCommit(b)
 		return nil
@@ -83,17 +90,17 @@ func (s *Store) MakeLink(ctx context.Context, by domain.Actor, in domain.LinkReq
 		out = who.Administrator
 		b := &db.Batch{}
 		if in.CompanyID != 0 && !who.isClaimed() {
-			addMember(b, ownership(in.CompanyID), who.ID, by, tx.Now())
+			addMember(b, tx.Now(), newMember{who, ownership(in.CompanyID), by})
 		}
 		if in.CompanyID != 0 && !slices.Contains(who.companies, in.CompanyID) {
-			box.audit(b, tx.Now(), administratorEntry(in.CompanyID, by, "administrator.invited", who.ID, ""))
+			box.audit(b, tx.Now(), administratorEntry(in.CompanyID, by, "administrator.invited", who.ID))
 		}
 		if in.DropSecondFactor && who.TOTPConfirmed {
 			dropFactor(b, who.ID)
-			box.auditAll(b, tx.Now(), who, by, "second_factor.removed")
+			box.audit(b, tx.Now(), who.entries(by, "second_factor.removed")...)
 		}
-		insertLink(b, link, who.ID, in.CompanyID, tx.Now())
-		box.auditAll(b, tx.Now(), who, by, "administrator.link_made")
+		insertLink(b, tx.Now(), storedLink{link, who.ID, in.CompanyID})
+		box.audit(b, tx.Now(), who.entries(by, "administrator.link_made")...)
 		return tx.Send(ctx, b)
 	})
 	return out, err
@@ -199,11 +206,11 @@ func (s *Store) EnterByLink(ctx context.Context, hash [sha256.Size]byte, kind do
 		b.Exec(`UPDATE administrators SET name = (SELECT l.name FROM sign_in_links l WHERE l.hash = $2) WHERE id = $1 AND name = ''`, who.ID, hash[:])
 		b.Exec(`DELETE FROM sessions WHERE administrator_id = $1`, who.ID)
 		forgiveAttempts(b, proof.Forgive, now)
-		joinCompany(b, box, who, joined, by, now)
+		box.joinCompany(b, now, newMember{who, joined, by})
 		if joined.ID != 0 {
 			who.companies = []int64{joined.ID}
 		}
-		box.auditEntered(b, now, who, by, "By a one-time link.")
+		box.auditSignIn(b, now, signIn{who, by, "By a one-time link."})
 		out = who.Administrator
 		out.HasPassword, out.LastSignInAt = false, &now
 		return tx.Send(ctx, b)
@@ -225,20 +232,20 @@ func (s *Store) AcceptLink(ctx context.Context, by domain.Actor, hash [sha256.Si
 		}
 		out = joined.ID
 		b := &db.Batch{}
-		joinCompany(b, box, who, joined, by, tx.Now())
+		box.joinCompany(b, tx.Now(), newMember{who, joined, by})
 		return tx.Send(ctx, b)
 	})
 	return out, err
 }
 
 // joinCompany queues that a link's administrator serves its company from now on.
-func joinCompany(b *db.Batch, box *outbox, who *administratorRow, m domain.Membership, by domain.Actor, now time.Time) {
-	if m.ID == 0 || slices.Contains(who.companies, m.ID) {
+func (o *outbox) joinCompany(b *db.Batch, now time.Time, m newMember) {
+	if m.ID == 0 || slices.Contains(m.who.companies, m.ID) {
 		return
 	}
-	addMember(b, m, who.ID, by, now)
-	who.companies = append(who.companies, m.ID)
-	box.audit(b, now, administratorEntry(m.ID, by, "administrator.joined", who.ID, ""))
+	addMember(b, now, m)
+	m.who.companies = append(m.who.companies, m.ID)
+	o.audit(b, now, administratorEntry(m.ID, m.by, "administrator.joined", m.who.ID))
 }
 
 // ownership is the membership that the operator's links offer.

@@ -20,6 +20,14 @@ type outbox struct {
 	changed   []domain.CacheKind
 }
 
+// callerTx is a transaction that changes something for a caller: what it changes is
+// recorded in the caller's name.
+type callerTx struct {
+	db.Tx
+	box    *outbox
+	caller domain.Caller
+}
+
 type subscriber struct {
 	key     domain.EndpointKey
 	kinds   []domain.EventKind
@@ -136,6 +144,9 @@ func (o *outbox) deliveries(b *db.Batch, now time.Time, list []newDelivery) {
 // audit queues entries of the audit log.
 func (o *outbox) audit(b *db.Batch, now time.Time, entries ...domain.AuditEntry) {
 	n := len(entries)
+	if n == 0 {
+		return
+	}
 	companies, actors, employees := make([]int64, n), make([]int64, n), make([]int64, n)
 	var texts [8][]string
 	for i, e := range entries {

@@ -50,15 +50,15 @@ func (s *Store) readAssignments(ctx context.Context, c db.Conn, company int64, f
 		path = anyIndex
 	}
 	cond := assignmentConditions(company, f, path)
-	return (&assignmentReader{courses: courses, swap: swap}).read(ctx, c, s.assignmentReportSQL(cond), cond.args)
+	return (&assignmentReader{courses: courses, swap: swap}).read(ctx, c, query{s.assignmentReportSQL(cond), cond.args})
 }
 
 func courseNames(ctx context.Context, c db.Conn, company int64) (map[int64]string, error) {
 	var id int64
 	var name string
 	names := map[int64]string{}
-	err := forEachRow(ctx, c, `SELECT c.id, c.name FROM courses c WHERE c.owner_company_id IN (0, $1)`,
-		[]any{company}, []any{&id, &name}, func() error {
+	err := forEachRow(ctx, c, query{`SELECT c.id, c.name FROM courses c WHERE c.owner_company_id IN (0, $1)`, []any{company}},
+		[]any{&id, &name}, func() error {
 			names[id] = name
 			return nil
 		})
@@ -72,7 +72,7 @@ func fewMatch(ctx context.Context, c db.Conn, company int64, f domain.Assignment
 	n := 0
 	cond := assignmentConditions(company, f, anyIndex)
 	sql := fmt.Sprintf(`SELECT count(*) FROM (SELECT 1 FROM assignments a%s LIMIT %d) found`, cond.where(), fewRows+1)
-	err := forEachRow(ctx, c, sql, cond.args, []any{&n}, func() error { return nil })
+	err := forEachRow(ctx, c, query{sql, cond.args}, []any{&n}, func() error { return nil })
 	return n <= fewRows, err
 }
 

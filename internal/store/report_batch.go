@@ -53,7 +53,7 @@ type assignmentReader struct {
 }
 
 // read scans all rows and passes them on in batches.
-func (r *assignmentReader) read(ctx context.Context, c db.Conn, sql string, args []any) (err error) {
+func (r *assignmentReader) read(ctx context.Context, c db.Conn, q query) (err error) {
 	if r.batch, err = r.swap(nil); err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (r *assignmentReader) read(ctx context.Context, c db.Conn, sql string, args
 		r.texts[i].to = &r.text
 		dest = append(dest, &r.texts[i])
 	}
-	err = forEachRow(ctx, c, sql, args, dest, func() error {
+	err = forEachRow(ctx, c, q, dest, func() error {
 		err := r.take()
 		if err == nil && len(r.batch.rows) == batchRows {
 			err = r.flush()

@@ -18,12 +18,12 @@ import (
 func (s *Store) EmployeeReport(ctx context.Context, company int64, f domain.EmployeeFilter, now time.Time, yield func([]domain.EmployeeSummary) error) error {
 	return mapUnavailable(pipeline(ctx, newSummaryBatch,
 		func(ctx context.Context, swap func(*summaryBatch) (*summaryBatch, error)) error {
-			return s.db.Snapshot(ctx, func(c db.Conn) error { return readSummaries(ctx, c, company, f, now, swap) })
+			return s.db.Snapshot(ctx, func(c db.Conn) error { return readSummaries(ctx, c, employeeReportSQL(company, f, now), swap) })
 		},
 		func(b *summaryBatch) error { return yield(b.rows) }))
 }
 
-func readSummaries(ctx context.Context, c db.Conn, company int64, f domain.EmployeeFilter, now time.Time, swap func(*summaryBatch) (*summaryBatch, error)) error {
+func readSummaries(ctx context.Context, c db.Conn, q query, swap func(*summaryBatch) (*summaryBatch, error)) error {
 	batch, err := swap(nil)
 	if err != nil {
 		return err
@@ -31,8 +31,7 @@ func readSummaries(ctx context.Context, c db.Conn, company int64, f domain.Emplo
 	var e domain.EmployeeSummary
 	var tags, counts string
 	dest := []any{&e.CompanyID, &e.ID, &e.ExternalID, &e.Email, &e.Name, &e.Role, &tags, &e.JoinedAt, &e.LeftAt, &counts}
-	sql, args := employeeReportSQL(company, f, now)
-	err = forEachRow(ctx, c, sql, args, dest, func() (err error) {
+	err = forEachRow(ctx, c, q, dest, func() (err error) {
 		if e.Tags, err = decodeList[string](tags); err != nil {
 			return err
 		}
@@ -51,10 +50,10 @@ func readSummaries(ctx context.Context, c db.Conn, company int64, f domain.Emplo
 	return err
 }
 
-// employeeReportSQL returns the statement that selects employees and, in one text,
+// employeeReportSQL returns the query that selects employees and, in one text,
 // their counts. A subquery has one column, and six subqueries would read every
 // assignment six times.
-func employeeReportSQL(company int64, f domain.EmployeeFilter, now time.Time) (string, []any) {
+func employeeReportSQL(company int64, f domain.EmployeeFilter, now time.Time) query {
 	cond := employeeConditions(company, f, primaryKeyWalk, 0)
 	counts := ``
 	for _, status := range []domain.Status{
@@ -63,9 +62,9 @@ func employeeReportSQL(company int64, f domain.EmployeeFilter, now time.Time) (s
 		counts += fmt.Sprintf(`count(*) FILTER (WHERE a.status = '%s') || ' ' || `, status)
 	}
 	counts += fmt.Sprintf(`count(*) FILTER (WHERE a.status <> '%s' AND a.deadline <= %s)`, domain.StatusCompleted, cond.arg(now))
-	return `SELECT ` + employeeColumns + `, (SELECT ` + counts + ` FROM assignments a
+	return query{`SELECT ` + employeeColumns + `, (SELECT ` + counts + ` FROM assignments a
 			WHERE a.company_id = e.company_id AND a.employee_id = e.id AND ` + primaryKeyWalk.isNull("a.revoked_at") + `)
-		FROM employees e` + cond.where() + ` ORDER BY e.company_id, e.id` + unknownLimit, cond.args
+		FROM employees e` + cond.where() + ` ORDER BY e.company_id, e.id` + unknownLimit, cond.args}
 }
 
 func readCounts(text string, to ...*int64) (err error) {

@@ -81,11 +81,17 @@ func pipeline[B reportBatch](ctx context.Context, fresh func() B, read func(ctx 
 	return readErr
 }
 
+// query is a statement with its arguments.
+type query struct {
+	sql  string
+	args []any
+}
+
 // forEachRow runs a query and calls fn for every row once it is scanned into dest.
-func forEachRow(ctx context.Context, c db.Conn, sql string, args, dest []any, fn func() error) error {
+func forEachRow(ctx context.Context, c db.Conn, q query, dest []any, fn func() error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	rows, err := c.Query(ctx, sql, args...)
+	rows, err := c.Query(ctx, q.sql, q.args...)
 	if err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func (s *Store) endSessions(ctx context.Context, by domain.Actor, end func(db.Tx
 			return err
 		}
 		b := &db.Batch{}
-		box.auditAll(b, tx.Now(), who, by, "session.ended")
+		box.audit(b, tx.Now(), who.entries(by, "session.ended")...)
 		return tx.Send(ctx, b)
 	})
 }

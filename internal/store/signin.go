@@ -34,7 +34,7 @@ func (s *Store) FailSignIn(ctx context.Context, f domain.SignInFailure) error {
 		}
 		if company := who.entered(); company != 0 {
 			by := domain.Actor{Kind: domain.ActorSystem, RequestID: f.Actor.RequestID, Address: f.Actor.Address}
-			box.audit(b, tx.Now(), administratorEntry(company, by, f.Action, who.ID, ""))
+			box.audit(b, tx.Now(), administratorEntry(company, by, f.Action, who.ID))
 		}
 		tx.SendAndCommit(b)
 		return nil
@@ -68,7 +68,7 @@ func (s *Store) PassSignIn(ctx context.Context, proof domain.SignInProof) (domai
 			out.LastSignInAt = &now
 			b.Exec(`UPDATE administrators SET last_sign_in_at = $2 WHERE id = $1`, who.ID, now)
 			rememberAddress(b, proof.KnownAddress, now)
-			box.auditEntered(b, now, who, personActor(who.Administrator, proof.Actor), proof.Detail)
+			box.auditSignIn(b, now, signIn{who, personActor(who.Administrator, proof.Actor), proof.Detail})
 		}
 		return tx.Send(ctx, b)
 	})
@@ -98,7 +98,7 @@ func (s *Store) SetPassword(ctx context.Context, in domain.NewPassword) error {
 		if err := s.endOperatorLinks(ctx, tx, box, who, in.Actor); err != nil {
 			return err
 		}
-		box.auditAll(b, tx.Now(), who, in.Actor, action)
+		box.audit(b, tx.Now(), who.entries(in.Actor, action)...)
 		return tx.Send(ctx, b)
 	})
 }
@@ -176,7 +176,7 @@ func (s *Store) ConfirmTOTP(ctx context.Context, in domain.TOTPConfirmation) err
 		b.Exec(`UPDATE administrators SET totp_confirmed_at = $2, recovery_hashes = $3 WHERE id = $1`,
 			who.ID, tx.Now(), encodeList(in.RecoveryHashes))
 		endSessions(b, who.ID, in.KeepSession)
-		box.auditAll(b, tx.Now(), who, in.Actor, "second_factor.added")
+		box.audit(b, tx.Now(), who.entries(in.Actor, "second_factor.added")...)
 		return tx.Send(ctx, b)
 	})
 }
@@ -204,7 +204,7 @@ func (s *Store) changeFactor(ctx context.Context, by domain.Actor, action string
 		}
 		b := &db.Batch{}
 		change(b)
-		box.auditAll(b, tx.Now(), who, by, action)
+		box.audit(b, tx.Now(), who.entries(by, action)...)
 		return tx.Send(ctx, b)
 	})
 }

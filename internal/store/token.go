@@ -122,25 +122,26 @@ func (s *Store) Tokens(ctx context.Context, f domain.TokenFilter, p domain.PageR
 	return out, nil
 }
 
+type tokenKey struct{ company, id int64 }
+
 // findToken queues the query for a company's token, or for any company's if
-// company is 0.
-func findToken(b *db.Batch, company, id int64, suffix string, into *domain.Token, found *bool) {
-	b.Query(func(r db.Rows) error { *found = true; return scanToken(r, into) },
+// company is 0. The id stays 0 if there is none.
+func findToken(b *db.Batch, key tokenKey, suffix string, into *domain.Token) {
+	b.Query(func(r db.Rows) error { return scanToken(r, into) },
 		`SELECT `+tokenColumns+` FROM tokens t JOIN companies c ON c.id = t.company_id
-		WHERE t.id = $1 AND (t.company_id = $2 OR $2 = 0)`+suffix, id, company)
+		WHERE t.id = $1 AND (t.company_id = $2 OR $2 = 0)`+suffix, key.id, key.company)
 }
 
 // Token returns one token of a company, or of any company if company is 0.
 // Codes: not_found.
 func (s *Store) Token(ctx context.Context, company, id int64) (domain.Token, error) {
 	var out domain.Token
-	found := false
 	b := &db.Batch{}
-	findToken(b, company, id, "", &out, &found)
+	findToken(b, tokenKey{company, id}, "", &out)
 	if err := s.read(ctx, b); err != nil {
 		return out, err
 	}
-	if !found {
+	if out.ID == 0 {
 		return out, domain.ErrTokenNotFound
 	}
 	return out, nil
@@ -180,14 +181,13 @@ func (s *Store) RevokeToken(ctx context.Context, c domain.Caller, id int64) (dom
 func (s *Store) editToken(ctx context.Context, c domain.Caller, id int64, edit func(*domain.Token, db.Tx) []domain.AuditEntry) (domain.Token, error) {
 	var out domain.Token
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
-		found := false
 		out = domain.Token{}
 		b := &db.Batch{}
-		findToken(b, c.Company.ID, id, s.db.ForUpdate("t"), &out, &found)
+		findToken(b, tokenKey{c.Company.ID, id}, s.db.ForUpdate("t"), &out)
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}
-		if !found {
+		if out.ID == 0 {
 			return domain.ErrTokenNotFound
 		}
 		entries := edit(&out, tx)

@@ -52,7 +52,7 @@ func TestSequenceIsTheOrderOfARecord(t *testing.T) {
 			wg.Go(func() {
 				for i := range 12 {
 					name := fmt.Sprintf("e%d", (worker+i)%2)
-					changeSomething(t, s, c, name, fmt.Sprintf("%d-%d", worker, i), course)
+					changeSomething(t, s, c, domain.NewAssignment{EmployeeExternalID: name, CourseID: course, ExternalID: fmt.Sprintf("%d-%d", worker, i)})
 				}
 			})
 		}
@@ -83,12 +83,12 @@ func TestSequenceIsTheOrderOfARecord(t *testing.T) {
 
 // changeSomething joins, assigns, reports progress and offboards. Most of it fails
 // with a conflict or because somebody else was faster.
-func changeSomething(t *testing.T, s *store.Store, c domain.Caller, name, unique string, course int64) {
+func changeSomething(t *testing.T, s *store.Store, c domain.Caller, n domain.NewAssignment) {
+	name, unique := n.EmployeeExternalID, n.ExternalID
 	_, _, _ = s.Provision(t.Context(), c, person(name))
 	deadline := s.Now().Add(time.Hour)
-	results, err := s.Assign(t.Context(), c, []domain.BulkItem{{New: domain.NewAssignment{
-		EmployeeExternalID: name, CourseID: course, ExternalID: unique, Deadline: &deadline,
-	}}})
+	n.Deadline = &deadline
+	results, err := s.Assign(t.Context(), c, []domain.BulkItem{{New: n}})
 	if err != nil {
 		t.Errorf("assign: %v", err)
 		return
