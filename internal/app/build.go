@@ -126,7 +126,7 @@ func (a *App) reportsAtOnce(memoryLimit int64) int {
 func (a *App) cabinet(p *parts, reports *service.Reports, sc ServeConfig) *cabinet.Cabinet {
 	return cabinet.New(cabinet.Options{
 		SignIn:   service.NewSignIn(a.store, a.box, service.SignInOptions{Now: a.store.Now, MemoryLimit: debug.SetMemoryLimit(-1)}),
-		Sessions: p.sessions, Companies: a.companies, Administrators: a.administrators, Tokens: a.tokens,
+		Sessions: p.sessions, Companies: a.companies, Administrators: a.administrators, Learning: a.learning, Tokens: a.tokens,
 		Webhooks: p.webhooks, Audit: service.NewAudit(a.store), Reports: reports, Jobs: a.jobs,
 		PublicURL: func() string { return a.address(p.server.Addr().String()) },
 		Secure:    a.https(), AllowHTTP: sc.Webhooks.AllowHTTP, Now: a.store.Now, Log: a.log,

@@ -27,6 +27,7 @@ type Options struct {
 	Sessions       *service.Sessions
 	Companies      *service.Companies
 	Administrators *service.Administrators
+	Learning       *service.Learning
 	Tokens         *service.Tokens
 	Webhooks       *service.Webhooks
 	Audit          *service.Audit
@@ -109,6 +110,7 @@ func (c *Cabinet) routes() http.Handler {
 func (c *Cabinet) privatePages(private register) {
 	c.accountPages(private)
 	c.overviewPages(private)
+	c.employeePages(private)
 	c.tokenPages(private)
 	c.webhookPages(private)
 	c.deliveryPages(private)

@@ -32,6 +32,8 @@ var routeAccess = map[string]access{
 	"GET " + view.PathSessions: look, "POST " + view.PathSessions + "/{id}/end": own,
 	"GET " + view.PathEndOthers: look, "POST " + view.PathEndOthers: own,
 
+	"GET " + view.PathEmployees: look, "GET " + view.PathEmployeeExport: look,
+
 	"GET " + view.PathTokens: look, "GET " + view.PathTokenNew: look, "POST " + view.PathTokenNew: change,
 	"GET " + view.PathTokens + "/{id}": look, "GET " + view.PathTokens + "/{id}/created": look,
 	"GET " + view.PathTokens + "/{id}/rename": look, "POST " + view.PathTokens + "/{id}/rename": change,

@@ -37,6 +37,10 @@ func (*shelf) AuditReport(context.Context, int64, domain.AuditFilter, func([]dom
 	return nil
 }
 
+func (*shelf) EmployeeListReport(context.Context, int64, domain.EmployeeListFilter, func([]domain.EmployeeOverview) error) error {
+	return nil
+}
+
 func (s *shelf) EmployeeReport(ctx context.Context, _ int64, _ domain.EmployeeFilter, _ time.Time, yield func([]domain.EmployeeSummary) error) error {
 	return deliver(ctx, s, s.employees, yield)
 }

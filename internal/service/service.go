@@ -19,6 +19,7 @@ import (
 // assignments and what learners do.
 type Store interface {
 	EmployeeStore
+	PeopleStore
 	CourseStore
 	AssignmentStore
 	Now() time.Time

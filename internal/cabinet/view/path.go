@@ -15,6 +15,8 @@ const (
 	PathCompanies      = "/cabinet/companies"
 	PathTheme          = "/cabinet/theme"
 	PathEmployees      = "/cabinet/employees"
+	PathEmployeeNew    = "/cabinet/employees/new"
+	PathEmployeeExport = "/cabinet/employees/export.csv"
 	PathCourses        = "/cabinet/courses"
 	PathAssignments    = "/cabinet/assignments"
 	PathReports        = "/cabinet/reports"
@@ -43,6 +45,12 @@ const (
 
 // PathSignInLink is the address of a one-time link.
 func PathSignInLink(secret string) string { return "/cabinet/enter/" + url.PathEscape(secret) }
+
+// PathEmployee is a person's page, or with a verb (edit, offboard, bring-back,
+// erase) an action on it.
+func PathEmployee(id int64, verb ...string) string {
+	return itemPath(PathEmployees, formatInt(id), verb)
+}
 
 // PathToken is a token's page, or with a verb (rename, revoke) an action on it.
 func PathToken(id int64, verb ...string) string { return itemPath(PathTokens, formatInt(id), verb) }

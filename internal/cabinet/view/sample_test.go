@@ -60,7 +60,7 @@ func bare() view.Bare { return view.Bare{Clock: clock} }
 func samples() []sample {
 	groups := [][]sample{
 		signInSamples(), overviewSamples(), tokenSamples(), endpointSamples(), deliverySamples(),
-		auditSamples(), settingsSamples(), accountSamples(), failureSamples(),
+		auditSamples(), settingsSamples(), accountSamples(), failureSamples(), peopleSamples(),
 	}
 	var all []sample
 	for _, group := range groups {

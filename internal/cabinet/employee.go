@@ -1,0 +1,72 @@
+package cabinet
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
+	"github.com/coursebridge/coursebridge/internal/service"
+)
+
+const employeeRows = 50
+
+func (c *Cabinet) employeePages(private register) {
+	private("GET "+view.PathEmployees, employees)
+	private("GET "+view.PathEmployeeExport, exportEmployees)
+}
+
+// employeeFilter reads the filter from the address. It returns the filter as shown
+// in the form and as the list takes it. A selection that does not exist is none.
+func (p *page) employeeFilter() (view.EmployeeFilter, domain.EmployeeListFilter) {
+	shown := view.EmployeeFilter{Search: strings.TrimSpace(p.query("q")), Tag: p.query("tag"), Show: p.query("show")}
+	f := domain.EmployeeListFilter{Search: shown.Search, Tag: shown.Tag, Select: domain.EmployeeSelection(shown.Show)}
+	if f.Check() != nil {
+		shown.Show, f.Select = "", domain.EmployeesWorking
+	}
+	return shown, f
+}
+
+func employees(p *page) error {
+	shown, f := p.employeeFilter()
+	pg := domain.PageRequest{Limit: employeeRows}
+	if after, err := strconv.ParseInt(p.query("after"), 10, 64); err == nil {
+		pg.After = &domain.Cursor{ID: after}
+	}
+	found, err := p.Learning.EmployeeOverviews(p.r.Context(), p.caller(), f, pg)
+	if err != nil {
+		return err
+	}
+	v := view.EmployeeList{Filter: shown, Total: found.Total}
+	if found.Total == 0 { // it is not counted for a narrowed list
+		v.Total, v.More = int64(len(found.Items)), found.More || pg.After != nil
+	}
+	for _, e := range found.Items {
+		v.Employees = append(v.Employees, employeeView(e))
+	}
+	if found.More {
+		v.Pager.Next = p.pageURL(strconv.FormatInt(found.Items[len(found.Items)-1].ID, 10))
+	}
+	if pg.After != nil {
+		v.Pager.Previous = p.pageURL("")
+	}
+	return p.renderOK(view.EmployeesPage(p.shell(), v))
+}
+
+func employeeView(e domain.EmployeeOverview) view.Employee {
+	return view.Employee{
+		ID: e.ID, Name: e.Name, Email: e.Email, ExternalID: e.ExternalID, Tags: e.Tags, Open: e.Open, Overdue: e.Overdue,
+		LastActivityAt: e.LastActivityAt, LeftAt: e.LeftAt,
+	}
+}
+
+// exportEmployees answers with the narrowed list as a CSV file. It starts with a
+// byte order mark, so that Excel reads it as UTF-8.
+func exportEmployees(p *page) error {
+	_, f := p.employeeFilter()
+	ctx, form := p.r.Context(), service.ReportForm{Format: service.ReportCSV, BOM: true}
+	return httpapi.Download(ctx, p.w, func(begin httpapi.Begin) error {
+		return p.Reports.EmployeeList(ctx, p.caller(), f, form, service.BeginReport(begin))
+	})
+}

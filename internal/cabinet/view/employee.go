@@ -1,0 +1,84 @@
+package view
+
+import (
+	"strings"
+	"time"
+)
+
+// Employee is a row of the list of employees.
+type Employee struct {
+	ID             int64
+	Name           string
+	Email          string
+	ExternalID     string // empty: no system has linked the person yet
+	Tags           []string
+	Open           int64
+	Overdue        int64
+	LastActivityAt *time.Time
+	LeftAt         *time.Time
+}
+
+// EmployeeFilter is what the list is narrowed to, as it stands in the address.
+type EmployeeFilter struct {
+	Search string
+	Tag    string
+	Show   string // overdue, unassigned, left or empty
+}
+
+// EmployeeList is the page of all employees.
+type EmployeeList struct {
+	Filter    EmployeeFilter
+	Employees []Employee
+	Total     int64
+	More      bool // there are more than Total
+	Pager     Pager
+	CanChange bool
+}
+
+var employeeChips = []Option{{"", "Everyone"}, {"overdue", "Has overdue"}, {"unassigned", "No assignments"}, {"left", "Left"}}
+
+func (f EmployeeFilter) active() bool { return f.Search+f.Tag+f.Show != "" }
+
+func (f EmployeeFilter) query() []string {
+	return []string{"q", f.Search, "tag", f.Tag, "show", f.Show}
+}
+
+func (f EmployeeFilter) exportPath() string { return withQuery(PathEmployeeExport, f.query()...) }
+
+// path returns the address of the list narrowed to another selection.
+func (f EmployeeFilter) path(show string) string {
+	f.Show = show
+	return withQuery(PathEmployees, f.query()...)
+}
+
+func (f EmployeeFilter) withTag(tag string) string {
+	f.Tag = tag
+	return withQuery(PathEmployees, f.query()...)
+}
+
+func (l EmployeeList) total() string {
+	if l.More {
+		return "More than " + formatCount(l.Total) + " employees"
+	}
+	return plural(l.Total, "employee", "employees")
+}
+
+func (e Employee) tagList() string { return strings.Join(e.Tags, ", ") }
+
+// empty explains why the list is empty and offers the next step.
+func (l EmployeeList) empty() empty {
+	switch {
+	case l.Filter.Search+l.Filter.Tag != "":
+		return empty{"Nobody matches", "No employee matches this filter. Search finds the beginning of a name, an e-mail or an id.", Link{"Clear the filter", PathEmployees}}
+	case l.Filter.Show == "overdue":
+		return empty{"Nobody is overdue", "Everybody has completed what was due so far.", Link{"Show everyone", PathEmployees}}
+	case l.Filter.Show == "unassigned":
+		return empty{"Everybody has an assignment", "Every employee has at least one course to work on or completed.", Link{"Show everyone", PathEmployees}}
+	case l.Filter.Show == "left":
+		return empty{"Nobody has left", "People you offboard are listed here until you erase them.", Link{"Show everyone", PathEmployees}}
+	}
+	if !l.CanChange {
+		return empty{title: "No employees yet", sentence: "Employees appear here once somebody adds them or a system connects."}
+	}
+	return empty{"No employees yet", "Add a person by hand, or connect your HR system with a token.", Link{"Add employee", PathEmployeeNew}}
+}
