@@ -27,7 +27,7 @@ type settings struct {
 	PoolerFlags
 	SecretKey string `env:"COURSEBRIDGE_SECRET_KEY" placeholder:"KEY" help:"Encrypts webhook secrets at rest. Other users can read arguments: better use the environment or a file."`
 	PublicURL string `env:"COURSEBRIDGE_PUBLIC_URL" placeholder:"URL" help:"The scheme and host that people and systems reach this service at; links begin with it."`
-	Config    string `env:"COURSEBRIDGE_CONFIG" placeholder:"FILE" help:"A file of settings, one per line: name = value."`
+	Config    string `env:"COURSEBRIDGE_CONFIG" placeholder:"FILE" help:"A YAML file of settings, one per line: name: value."`
 	JSON      bool   `env:"COURSEBRIDGE_JSON" help:"Print one JSON object on standard output."`
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"strings"
@@ -27,6 +29,9 @@ func TestMuchShorterRetentionNeedsConfirmation(t *testing.T) {
 		startServer(t, database, "--retention", "400h").stop()
 		startServer(t, database, "--retention", "24h", "--confirm").stop()
 		startServer(t, database, "--retention", "24h").stop()
+		wantRefused(t, "--confirm", "serve", "--listen", "127.0.0.1:0", "--database", database, "--audit-retention", "24h")
+		startServer(t, database, "--audit-retention", "0").stop()
+		wantRefused(t, "--confirm", "serve", "--listen", "127.0.0.1:0", "--database", database, "--audit-retention", "8760h")
 	})
 }
 
@@ -54,6 +59,24 @@ func TestPublicAddressIsASetting(t *testing.T) {
 		}
 		wantRefused(t, "a scheme and a host", "public-url", "two.example", "--database", database)
 	})
+}
+
+func TestNoWebhooksSendsNothing(t *testing.T) {
+	t.Parallel()
+	database := storetest.SQLite(t)
+	newCompany(t, database)
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a webhook was sent") }))
+	t.Cleanup(receiver.Close)
+	mustRun(t, database, "webhook", "add", "--company", "1", "--url", receiver.URL, "--event", "employee.joined",
+		"--webhook-allow-private", "--webhook-allow-http")
+	token := mustRun(t, database, "token", "create", "--company", "1", "--name", "x", "--scope", "b2b_provision")["token"].(string)
+	s := startServer(t, database, "--no-webhooks")
+	provision(t, s, token, "one")
+	time.Sleep(1200 * time.Millisecond) // longer than a poll of the queue
+	s.stop()
+	if got := mustRun(t, database, "delivery", "list", "--company", "1")["deliveries"].([]any); len(got) != 1 {
+		t.Errorf("deliveries that wait: %v", got)
+	}
 }
 
 func TestMetricsDescribeTheProgram(t *testing.T) {

@@ -92,27 +92,64 @@ func configPath(ctx *kong.Context) string {
 	return ""
 }
 
-// parseConfig parses lines of the form "name = value". Empty lines and lines that
-// begin with # are comments.
+// parseConfig parses a configuration file: lines of the form "name: value" or
+// "name = value". It is the part of YAML that settings need: comments, quotes and lists,
+// either [a, b] or one "- a" per line.
 func parseConfig(in io.Reader, known map[string]string) (map[string]string, error) {
 	out := map[string]string{}
-	lines := bufio.NewScanner(in)
+	lines, list := bufio.NewScanner(in), "" // list is the setting that "- a" lines belong to
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
-		if line == "" || line[0] == '#' {
+		if line == "" || line[0] == '#' || line == "---" {
 			continue
 		}
-		name, value, found := strings.Cut(line, "=")
-		name = strings.TrimSpace(name)
-		if !found {
-			return nil, fmt.Errorf("line %d must have the form name = value", n)
+		if item, isItem := strings.CutPrefix(line, "- "); isItem && list != "" {
+			if out[list] != "" {
+				out[list] += ","
+			}
+			out[list] += unquote(item)
+			continue
 		}
+		at := strings.IndexAny(line, ":=")
+		if at < 0 {
+			return nil, fmt.Errorf("line %d must have the form name: value", n)
+		}
+		name, value := strings.TrimSpace(line[:at]), strings.TrimSpace(line[at+1:])
 		if _, isSetting := known[name]; !isSetting {
-			return nil, fmt.Errorf("line %d: %q is not a setting", n, name)
+			return nil, fmt.Errorf("line %d: %q is not a setting%s", n, name, didYouMean(name, slices.Sorted(maps.Keys(known))))
 		}
-		out[name] = strings.TrimSpace(value)
+		if _, twice := out[name]; twice {
+			return nil, fmt.Errorf("line %d: %s is set twice", n, name)
+		}
+		out[name], list = configValue(value), name
 	}
 	return out, lines.Err()
+}
+
+// configValue returns the value of a setting; the items of a list are joined by commas.
+func configValue(text string) string {
+	items, isList := strings.CutPrefix(text, "[")
+	if items, isList = strings.CutSuffix(items, "]"); !isList {
+		return unquote(text)
+	}
+	values := strings.Split(items, ",")
+	for i := range values {
+		values[i] = unquote(strings.TrimSpace(values[i]))
+	}
+	return strings.Join(values, ",")
+}
+
+// unquote removes quotes, or a comment after a value without quotes.
+func unquote(text string) string {
+	for _, quote := range []string{`"`, "'"} {
+		if inner, quoted := strings.CutPrefix(text, quote); quoted {
+			if inner, _, quoted = strings.Cut(inner, quote); quoted {
+				return inner
+			}
+		}
+	}
+	text, _, _ = strings.Cut(text, " #")
+	return strings.TrimSpace(text)
 }
 
 // settingNames returns the names of all settings with their variables.
@@ -142,12 +179,17 @@ func warnOfUnknownVariables(w io.Writer, model *kong.Application, environ []stri
 		if !strings.HasPrefix(name, envPrefix) || known[name] || serviceVariable.MatchString(name) {
 			continue
 		}
-		text := "coursebridge: warning: " + name + " is not a setting and has no effect"
-		if near := nearest(name, slices.Sorted(maps.Keys(known))); near != "" {
-			text += "; did you mean " + near + "?"
-		}
-		_, _ = fmt.Fprintln(w, text)
+		_, _ = fmt.Fprintln(w, "coursebridge: warning: "+name+" is not a setting and has no effect"+
+			didYouMean(name, slices.Sorted(maps.Keys(known))))
 	}
+}
+
+// didYouMean returns a question that names the most similar name, or "".
+func didYouMean(name string, names []string) string {
+	if near := nearest(name, names); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return ""
 }
 
 // nearest returns the name with the fewest edits to it, or "" if none is close.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,7 +62,7 @@ func TestSettingsComeFromVariablesAndFiles(t *testing.T) {
 	wantCompany("One", "--database", one)
 
 	wantRefused(t, `line 1: "id" is not a setting`, "company", "list", "--config", write("bad", "id = 3\n"))
-	wantRefused(t, "line 2 must have the form name = value", "company", "list", "--config", write("worse", "json = true\nnonsense\n"))
+	wantRefused(t, "line 2 must have the form name: value", "company", "list", "--config", write("worse", "json = true\nnonsense\n"))
 	wantRefused(t, "configuration file", "company", "list", "--config", filepath.Join(dir, "missing"))
 	t.Setenv("COURSEBRIDGE_PUBLIC_URL_FILE", filepath.Join(dir, "missing"))
 	wantRefused(t, "COURSEBRIDGE_PUBLIC_URL_FILE", "company", "list")
@@ -82,6 +83,8 @@ func TestDangerousValuesAreRefused(t *testing.T) {
 	for flag, allowed := range map[string]string{
 		"--retention=-1h":                          "at least 1h",
 		"--retention=59m":                          "at least 1h",
+		"--audit-retention=-1h":                    "at least 1h0m0s, or 0 for ever",
+		"--activity-retention=5m":                  "at least 1h0m0s, or 0 for ever",
 		"--rate-limit=-1":                          "between 0 and",
 		"--rate-limit=NaN":                         "between 0 and",
 		"--rate-burst=-1":                          "between 0 and",
@@ -109,5 +112,37 @@ func TestDangerousValuesAreRefused(t *testing.T) {
 				t.Error("a database was created")
 			}
 		})
+	}
+}
+
+func TestConfigurationFile(t *testing.T) {
+	t.Parallel()
+	known := map[string]string{"database": "", "rate-limit": "", "trusted-proxy": "", "metrics-allow": "", "json": ""}
+	got, err := parseConfig(strings.NewReader(`---
+# comment
+database: "sqlite:///var/lib/c b.db"   # where
+rate-limit: 12.5 # per second
+json = true
+trusted-proxy: [10.0.0.1, '10.0.0.2']
+metrics-allow:
+  - 10.0.0.0/8
+  - fd00::/8
+`), known)
+	want := map[string]string{
+		"database": "sqlite:///var/lib/c b.db", "rate-limit": "12.5", "json": "true", "trusted-proxy": "10.0.0.1,10.0.0.2",
+		"metrics-allow": "10.0.0.0/8,fd00::/8",
+	}
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("read %v, %v, want %v", got, err, want)
+	}
+	for text, want := range map[string]string{
+		"rate_limit: 3":                   `line 1: "rate_limit" is not a setting; did you mean rate-limit?`,
+		"json: true\n\njson: false":       "line 3: json is set twice",
+		"- 10.0.0.0/8":                    "line 1 must have the form",
+		"json: true\nserve:\n  json: yes": `line 2: "serve" is not a setting`,
+	} {
+		if _, err := parseConfig(strings.NewReader(text), known); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", text, err, want)
+		}
 	}
 }

@@ -164,6 +164,8 @@ func (sc ServeConfig) validate() error {
 	return errors.Join(
 		scheduleErr, proxyErr, metricsErr,
 		atLeast("retention", sc.Webhooks.Retention, time.Hour),
+		zeroOrAtLeast("audit-retention", sc.Retention.Audit, time.Hour),
+		zeroOrAtLeast("activity-retention", sc.Retention.Activities, time.Hour),
 		between("webhook-timeout", sc.Webhooks.Timeout, 10*time.Millisecond, 10*time.Minute),
 		atLeast("webhook-max-due-age", sc.Webhooks.MaxDueAge, 0),
 		between("rate-limit", sc.RateLimit, 0, 1e6),
@@ -182,6 +184,14 @@ func atLeast(flag string, value, low time.Duration) error {
 		return nil
 	}
 	return fmt.Errorf("--%s must be at least %v, not %v", flag, low, value)
+}
+
+// zeroOrAtLeast is atLeast for a flag whose zero means for ever.
+func zeroOrAtLeast(flag string, value, low time.Duration) error {
+	if value == 0 || value >= low {
+		return nil
+	}
+	return fmt.Errorf("--%s must be at least %v, or 0 for ever, not %v", flag, low, value)
 }
 
 // between returns an error that names the allowed range of a flag. NaN is in no range.

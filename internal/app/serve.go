@@ -78,14 +78,14 @@ func (a *App) Serve(ctx context.Context, sc ServeConfig) error {
 	if err := a.store.Engine().Claim(); err != nil {
 		return err
 	}
-	tuneCollector(sc.MemoryLimit)
-	a.warnAtStart()
+	tuneCollector(sc.MemoryLimit) // before build, which sizes parts by the limit
 	if err := a.checkRetention(ctx, sc); err != nil {
 		return err
 	}
 	if err := a.checkRestored(ctx, &sc.Webhooks); err != nil {
 		return err
 	}
+	a.warnAtStart()
 	p, err := a.build(sc)
 	if err != nil {
 		return err

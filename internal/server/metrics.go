@@ -116,14 +116,17 @@ func (g metricsGuard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
-// allowed reports whether the client may read the metrics. A request that a
-// proxy forwards comes from somewhere else, even if the proxy is on this machine.
+// allowed reports whether the client may read the metrics. A request that a proxy
+// forwards comes from somewhere else, even if the proxy is on this machine or in an
+// allowed network; only a trusted proxy tells from where.
 func (g metricsGuard) allowed(r *http.Request) bool {
-	at := httpapi.InfoFrom(r.Context()).Address
-	if contains(g.allow, at) {
-		return true
+	client := httpapi.InfoFrom(r.Context()).Address
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	forwarded := r.Header.Get("X-Forwarded-For") != "" || r.Header.Get("Forwarded") != ""
+	if forwarded && (err != nil || client == peer.Addr().Unmap().WithZone("")) {
+		return false
 	}
-	return at.IsLoopback() && r.Header.Get("X-Forwarded-For") == "" && r.Header.Get("Forwarded") == ""
+	return contains(g.allow, client) || client.IsLoopback() && !forwarded
 }
 
 // allowRead accepts GET and HEAD of exactly this path and answers all else.

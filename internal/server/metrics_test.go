@@ -45,7 +45,8 @@ func TestMetrics(t *testing.T) {
 func TestMetricsAreGuarded(t *testing.T) {
 	t.Parallel()
 	s, err := New(Options{
-		MetricsAllow: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}, Log: newTestLogger(io.Discard), Registry: prometheus.NewRegistry(),
+		MetricsAllow:   []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")},
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.3.0.1/32"), netip.MustParsePrefix("10.1.0.9/32")}, Log: newTestLogger(io.Discard), Registry: prometheus.NewRegistry(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -60,6 +61,12 @@ func TestMetricsAreGuarded(t *testing.T) {
 		{"10.2.2.3:1", "", 403},
 		{"203.0.113.9:1", "", 403},
 		{"127.0.0.1:1", "203.0.113.9", 403}, // a proxy on this machine forwards a stranger's request
+		{"10.1.2.3:1", "203.0.113.9", 403},  // so does one in an allowed network
+		{"10.3.0.1:1", "10.1.2.3", 200},     // a trusted proxy forwards for an allowed network
+		{"10.3.0.1:1", "203.0.113.9", 403},
+		{"10.3.0.1:1", "127.0.0.1", 403},             // "this machine" is the proxy's
+		{"10.1.0.9:1", "203.0.113.9", 403},           // the proxy itself is in an allowed network
+		{"10.3.0.1:1", "10.1.2.3, 203.0.113.9", 403}, // the first address was made up by the client
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
 		r.RemoteAddr = c.peer
