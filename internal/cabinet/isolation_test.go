@@ -1,0 +1,105 @@
+package cabinet_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/coursebridge/coursebridge/internal/apptest"
+	"github.com/coursebridge/coursebridge/internal/cabinet"
+	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+	"github.com/coursebridge/coursebridge/internal/store"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
+)
+
+// secretMark is part of the texts of the victim that an attacker does not know.
+const secretMark = "SecretOfTheVictim"
+
+// foreignFields are the form fields and query parameters that name a record.
+var foreignFields = []string{"company", "id", "endpoint", "webhook", "token", "delivery", "administrator", "employee", "assignment", "course", "job", "q", "search"}
+
+// The routing table lists all pages, so that a new one is attacked without
+// anybody adding it here: an owner of one company opens each page and sends each form
+// with every identifier of another company. No page may show anything of the other
+// company, and none of its rows may change.
+func TestNoPageReachesAnotherCompany(t *testing.T) {
+	t.Parallel()
+	onEachEngineWith(t, apptest.Options{Serve: noWebhooks}, func(f fixture) {
+		s := f.store()
+		victim := f.administrator()
+		ids := victim.fillVictim(s)
+		link := f.createCompany("Attacker", "mallory@attacker.example").SignInURL
+		attacker := f.visitor()
+		attacker.useLink(link)
+		// What a form says in any case must not stop it before the identifier is looked at.
+		form := url.Values{
+			"name": {"mallory"}, "role": {"viewer"}, "scope": {"b2b_read"}, "expiry": {"90"}, "email": {"mallory@attacker.example"},
+			"url": {"https://attacker.example/"}, "event": {"employee.joined"}, "confirm": {"yes"}, "state": {"failed"}, "states": {"failed"},
+			"from": {"2020-01-01"}, "to": {"2040-01-01"}, "zone": {"UTC"}, "days": {"3"},
+		}
+		before := storetest.CompanyRows(f, s, f.company.CompanyID)
+		for _, pattern := range cabinet.PrivatePatterns() {
+			method, path, _ := strings.Cut(pattern, " ")
+			if routeAccess[pattern] == own && !strings.Contains(path, "{") && path != view.PathCompanies {
+				continue // changes the password of the attacker, or signs the attacker out
+			}
+			for _, id := range ids {
+				for _, name := range foreignFields {
+					form.Set(name, id)
+				}
+				attacker.tryPage(method, strings.Replace(path, "{id}", url.PathEscape(id), 1), form)
+			}
+		}
+		if diff := cmp.Diff(before, storetest.CompanyRows(f, s, f.company.CompanyID)); diff != "" {
+			f.Errorf("the attacker changed the victim's data (-before +after):\n%s", diff)
+		}
+		victim.get(view.PathTokens).wantStatus(http.StatusOK).wantText(secretMark)
+	})
+}
+
+func (v *visitor) tryPage(method, path string, form url.Values) {
+	v.Helper()
+	var got response
+	if method == http.MethodGet {
+		got = v.do(method, path+"?"+form.Encode(), nil)
+	} else {
+		got = v.do(method, path, form)
+	}
+	if strings.Contains(got.text, secretMark) {
+		v.Errorf("%s shows data of another company: %s", got.request, got.mainText())
+	}
+	if got.status >= http.StatusInternalServerError {
+		v.Errorf("%s: %d", got.request, got.status)
+	}
+}
+
+// fillVictim creates a record of every kind and returns all identifiers, of every
+// table that has any.
+func (v *visitor) fillVictim(s *store.Store) []string {
+	v.Helper()
+	_, token := v.createToken("Token " + secretMark)
+	v.post(view.PathSettings, "name", "Baltic "+secretMark, "zone", "Europe/Riga", "days", "30")
+	v.addWebhook("https://hooks.example.com/" + secretMark)
+	v.post(view.PathInvite, "email", strings.ToLower(secretMark)+"@baltic.example", "role", "viewer").wantStatus(http.StatusSeeOther)
+	v.provision(token, 1, 3)
+	seen, out := map[string]bool{}, []string{"unknown", fmt.Sprint(v.company.CompanyID)}
+	for _, table := range storetest.Tables(v, s) {
+		names, _ := storetest.Columns(v, s, table)
+		for _, id := range names {
+			if id != "id" && id != "external_id" && id != "administrator_id" {
+				continue
+			}
+			for _, value := range storetest.Texts(v, s, fmt.Sprintf(`SELECT DISTINCT CAST(%s AS text) FROM %s WHERE %[1]s IS NOT NULL`, id, table)) {
+				if !seen[value] && value != "" {
+					seen[value] = true
+					out = append(out, value)
+				}
+			}
+		}
+	}
+	return out
+}
