@@ -3,7 +3,6 @@ package cabinet
 import (
 	"net/url"
 	"strconv"
-	"strings"
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -23,7 +22,7 @@ func (c *Cabinet) auditPages(private register) {
 func (p *page) auditFilter() (view.AuditFilter, domain.AuditFilter) {
 	shown := view.AuditFilter{
 		ActorKind: p.query("actor"), Action: p.query("action"),
-		Search: strings.TrimSpace(p.query("q")), Errors: view.Errors{},
+		Search: domain.CleanSearch(p.query("q")), Errors: view.Errors{},
 	}
 	f := domain.AuditFilter{Actor: domain.ActorKind(shown.ActorKind), Action: shown.Action, Search: shown.Search}
 	period := p.readPeriod(p.query, shown.Errors)

@@ -2,7 +2,6 @@ package cabinet
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -45,7 +44,7 @@ func (p *page) endpointOptions() ([]view.Option, error) {
 func (p *page) deliveryFilter() (view.DeliveryFilter, domain.DeliveryFilter) {
 	shown := view.DeliveryFilter{
 		Endpoint: p.query("endpoint"), Event: p.query("event"), State: p.query("state"),
-		Search: strings.TrimSpace(p.query("q")), Errors: view.Errors{},
+		Search: domain.CleanSearch(p.query("q")), Errors: view.Errors{},
 	}
 	f := domain.DeliveryFilter{Kind: domain.EventKind(shown.Event), Search: shown.Search}
 	f.EndpointID, _ = strconv.ParseInt(shown.Endpoint, 10, 64) // anything else is no endpoint's id

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/snippets"
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
@@ -30,7 +31,16 @@ func endpoints(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.renderOK(view.WebhooksPage(p.shell(), view.EndpointList{Endpoints: endpointViews(list, health)}))
+	search := domain.CleanSearch(p.query("q"))
+	list = slices.DeleteFunc(list, func(e domain.Endpoint) bool { return !matchesEndpoint(e, search) })
+	return p.renderOK(view.WebhooksPage(p.shell(), view.EndpointList{Endpoints: endpointViews(list, health), Search: search}))
+}
+
+// matchesEndpoint reports whether a search finds an endpoint: by its address, with
+// or without the scheme, or by its description. A company has few endpoints.
+func matchesEndpoint(e domain.Endpoint, search string) bool {
+	_, address, _ := strings.Cut(e.URL, "://")
+	return domain.MatchesSearch(search, e.URL, address, e.Description)
 }
 
 // eventChoices returns the event kinds, each with a sample.

@@ -49,15 +49,14 @@ const tokenRows = 100
 // of which there may be any number.
 func tokens(p *page) error {
 	now, company := p.Now(), p.identity.Company.ID
-	v := view.TokenList{Revoked: p.query("all") != ""}
-	f := domain.TokenFilter{CompanyID: company}
+	v := view.TokenList{Revoked: p.query("all") != "", Search: domain.CleanSearch(p.query("q"))}
+	f := domain.TokenFilter{CompanyID: company, Search: v.Search}
 	if !v.Revoked {
-		f.LiveAt = &now
-		all, err := p.Tokens.List(p.r.Context(), domain.TokenFilter{CompanyID: company}, domain.PageRequest{Number: 1, Limit: 1})
+		all, err := p.Tokens.List(p.r.Context(), f, domain.PageRequest{Number: 1, Limit: 1})
 		if err != nil {
 			return err
 		}
-		v.Hidden = all.Total
+		v.Hidden, f.LiveAt = all.Total, &now
 	}
 	request := domain.PageRequest{Number: 1, Limit: tokenRows, After: p.position(domain.TokenList)}
 	list, err := p.Tokens.List(p.r.Context(), f, request)

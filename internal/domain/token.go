@@ -111,6 +111,7 @@ const MaxAllowed = 100
 type TokenFilter struct {
 	CompanyID int64
 	LiveAt    *time.Time // neither revoked nor expired then
+	Search    string     // the beginning of a name, or the last four characters
 }
 
 // TokenChange changes a token; nil fields stay.

@@ -136,7 +136,7 @@ func (b *auditBatch) clear()      { b.rows = b.rows[:0] }
 func (s *Store) readAudit(ctx context.Context, c db.Conn, company int64, f domain.AuditFilter, swap func(*auditBatch) (*auditBatch, error)) error {
 	where := auditConditions(company, f)
 	if f.Search != "" {
-		found, err := findAuditMatches(ctx, c, company, f.Search)
+		found, err := s.findAuditMatches(ctx, c, company, f.Search)
 		if err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ var actorKinds = []domain.ActorKind{
 func (s *Store) auditScans(ctx context.Context, c db.Conn, company int64, f domain.AuditFilter) ([]auditScan, error) {
 	switch {
 	case f.Search != "":
-		found, err := findAuditMatches(ctx, c, company, f.Search)
+		found, err := s.findAuditMatches(ctx, c, company, f.Search)
 		if err != nil {
 			return nil, err
 		}
@@ -98,50 +98,76 @@ func auditActions(ctx context.Context, c db.Conn, prefix string, among auditScan
 type auditMatches struct {
 	text                   string
 	employees, assignments []string // record ids
-	people, tokens         []int64  // actor ids
+	people, tokens         []int64  // ids of actors, which are records too
 }
 
-// A search finds at most this many records and tokens with one name, the latest.
+// A search finds at most this many assignments, and this many actors of one kind.
 const (
 	maxFoundRecords = 500
-	maxFoundTokens  = 20
+	maxFoundActors  = 20
 )
 
-// findAuditMatches finds what a text names: an employee or an assignment by its
-// externalId, an administrator by the address, a token by its name. An erased
-// employee has no externalId any more and is not found.
-func findAuditMatches(ctx context.Context, c db.Conn, company int64, text string) (*auditMatches, error) {
-	const (
-		employees = `SELECT x.id FROM employees x WHERE x.company_id = $1 AND x.external_id = $2 AND x.left_at IS NULL UNION ALL
-			SELECT x.id FROM employees x WHERE x.company_id = $1 AND x.external_id = $2 AND x.left_at IS NOT NULL`
-		assignments = `SELECT a.id FROM assignments a WHERE a.company_id = $1 AND a.external_id = $2 AND a.revoked_at IS NULL UNION ALL
-			SELECT a.id FROM assignments a WHERE a.company_id = $1 AND a.external_id = $2 AND a.revoked_at IS NOT NULL UNION ALL
-			SELECT a.id FROM assignments a WHERE a.company_id = $1 AND a.employee_id IN (` + employees + `)`
-	)
+// findAuditMatches finds what a text names by its beginning, whatever the case: an
+// employee by name, address or externalId, an assignment by its externalId or its
+// employee, an administrator by name or address, a token by its name. An erased
+// employee is not found.
+func (s *Store) findAuditMatches(ctx context.Context, c db.Conn, company int64, text string) (*auditMatches, error) {
+	text = domain.CleanSearch(text)
 	out := &auditMatches{text: text}
 	b := &db.Batch{}
-	numbers := func(into *[]int64, sql string, args ...any) {
-		b.Query(func(r db.Rows) error {
-			var id int64
-			err := r.Scan(&id)
+	people, byPerson := s.employeesFound(company, text, maxSearched)
+	queueIDs(b, &out.employees, people, byPerson)
+	assignments, byAssignment := s.assignmentsFound(company, text, maxSearched)
+	queueIDs(b, &out.assignments, `SELECT f.id FROM (`+assignments+`) f UNION SELECT a.id FROM assignments a WHERE a.company_id = ? AND a.employee_id IN (`+people+`)`,
+		append(append(byAssignment, company), byPerson...))
+	tokens := &conditions{}
+	tokens.add(`t.company_id = ? AND `+prefixRange("t.name_folded"), append([]any{company}, prefixArgs(domain.FoldName(text))...)...)
+	queueNumbers(b, &out.tokens, `SELECT t.id FROM tokens t`+tokens.where()+` ORDER BY t.company_id, t.name_folded`, tokens.args)
+	former := &conditions{}
+	former.add(prefixRange(s.db.Folded("f.email_folded")), prefixArgs(domain.FoldEmail(text))...)
+	queueNumbers(b, &out.people, `SELECT f.administrator_id FROM former_administrators f`+former.where()+` ORDER BY `+s.db.Folded("f.email_folded"), former.args)
+	queueNumbers(b, &out.people, `SELECT p.id FROM administrators p WHERE p.email_folded = $1`, []any{domain.FoldEmail(text)})
+	queueAdministrators(b, &out.people, company, text)
+	err := c.Send(ctx, b)
+	slices.Sort(out.people)
+	out.people = slices.Compact(out.people)
+	return out, err
+}
+
+// queueIDs queues a query for the latest ids among those that sql finds.
+func queueIDs(b *db.Batch, into *[]string, sql string, args []any) {
+	where := &conditions{}
+	where.add(`SELECT f.id FROM (`+sql+`) f ORDER BY f.id DESC LIMIT ?`, append(slices.Clone(args), maxFoundRecords)...)
+	b.Query(func(r db.Rows) error {
+		var id int64
+		err := r.Scan(&id)
+		*into = append(*into, strconv.FormatInt(id, 10))
+		return err
+	}, where.parts[0], where.args...)
+}
+
+func queueNumbers(b *db.Batch, into *[]int64, sql string, args []any) {
+	args = append(args, maxFoundActors)
+	b.Query(func(r db.Rows) error {
+		var id int64
+		err := r.Scan(&id)
+		*into = append(*into, id)
+		return err
+	}, sql+` LIMIT $`+strconv.Itoa(len(args)), args...)
+}
+
+// queueAdministrators queues a query for the company's administrators, of whom those
+// are kept that the text finds. A company has few of them.
+func queueAdministrators(b *db.Batch, into *[]int64, company int64, text string) {
+	b.Query(func(r db.Rows) error {
+		var id int64
+		var email, name string
+		err := r.Scan(&id, &email, &name)
+		if domain.MatchesSearch(text, email, name) && len(*into) < 2*maxFoundActors {
 			*into = append(*into, id)
-			return err
-		}, sql, args...)
-	}
-	texts := func(into *[]string, sql string) {
-		b.Query(func(r db.Rows) error {
-			var id int64
-			err := r.Scan(&id)
-			*into = append(*into, strconv.FormatInt(id, 10))
-			return err
-		}, `SELECT f.id FROM (`+sql+`) f ORDER BY f.id DESC LIMIT $3`, company, text, maxFoundRecords)
-	}
-	texts(&out.employees, employees)
-	texts(&out.assignments, assignments)
-	numbers(&out.people, `SELECT p.id FROM administrators p WHERE p.email_folded = $1
-		UNION ALL SELECT f.administrator_id FROM former_administrators f WHERE f.email_folded = $1`, domain.FoldEmail(text))
-	numbers(&out.tokens, `SELECT t.id FROM tokens t WHERE t.company_id = $1 AND t.name = $2 ORDER BY t.id DESC LIMIT $3`, company, text, maxFoundTokens)
-	return out, c.Send(ctx, b)
+		}
+		return err
+	}, `SELECT p.id, p.email, p.name FROM company_administrators m JOIN administrators p ON p.id = m.administrator_id WHERE m.company_id = $1`, company)
 }
 
 // records returns scans for the entries about what the text names, and for those
@@ -156,6 +182,20 @@ func (f *auditMatches) records() []auditScan {
 	}
 	if len(f.assignments) > 0 {
 		out = append(out, auditScan{text: `e.record_kind = ?`, args: []any{"assignment"}, records: f.assignments})
+	}
+	if len(f.tokens) > 0 {
+		out = append(out, auditScan{text: `e.record_kind = ?`, args: []any{"token"}, records: formatIDs(f.tokens)})
+	}
+	if len(f.people) > 0 {
+		out = append(out, auditScan{text: `e.record_kind = ?`, args: []any{"administrator"}, records: formatIDs(f.people)})
+	}
+	return out
+}
+
+func formatIDs(ids []int64) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = strconv.FormatInt(id, 10)
 	}
 	return out
 }

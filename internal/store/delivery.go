@@ -52,7 +52,7 @@ func (s *Store) Deliveries(ctx context.Context, company int64, f domain.Delivery
 	if f.To != nil {
 		c.add("d.created_at < ?", *f.To)
 	}
-	searchDeliveries(c, company, f.Search)
+	s.searchDeliveries(c, company, f.Search)
 	if after != nil {
 		c.add("(d.created_at, d.id) < (?, ?)", after.Time(), after.UUID)
 	}

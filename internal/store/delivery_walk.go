@@ -99,17 +99,44 @@ func logSQL(c *conditions, f domain.DeliveryFilter) string {
 		CROSS JOIN deliveries d` + deliveryJoins + ` WHERE d.company_id = $1 AND d.id = w.id` + fmt.Sprintf(newest, "d", len(c.args))
 }
 
-// searchDeliveries finds a delivery by its id, or those about an externalId. One
-// text can be either: many systems number their people with UUIDs.
-func searchDeliveries(c *conditions, company int64, text string) {
-	const about = `SELECT y.id FROM events x JOIN deliveries y ON y.company_id = x.company_id AND y.event_id = x.id
-		WHERE x.company_id = ? AND x.external_id = ?`
-	id, err := uuid.Parse(strings.TrimSpace(text))
-	switch {
-	case text == "":
-	case err == nil:
-		c.add(`d.id IN (SELECT z.id FROM deliveries z WHERE z.company_id = ? AND z.id = ? UNION ALL `+about+`)`, company, id.String(), company, text)
-	default:
-		c.add(`d.id IN (`+about+`)`, company, text)
+// maxSearched is how many people and assignments a search of a log finds by each of
+// their fields: all that was logged about each of them is read.
+const maxSearched = 50
+
+// searchDeliveries finds deliveries by the beginning of their id, and those about the
+// people and assignments that the text finds. One text can be either: many systems
+// number their people with UUIDs.
+func (s *Store) searchDeliveries(c *conditions, company int64, text string) {
+	text = domain.CleanSearch(text)
+	if text == "" {
+		return
 	}
+	const about = `SELECT y.id FROM events x JOIN deliveries y ON y.company_id = x.company_id AND y.event_id = x.id WHERE x.company_id = ? AND `
+	people, byPerson := s.employeesFound(company, text, maxSearched)
+	assignments, byAssignment := s.assignmentsFound(company, text, maxSearched)
+	found := about + `x.external_id = ? UNION ` +
+		about + `x.employee_id IN (` + people + `) UNION ` +
+		about + `x.external_id IN (SELECT f.external_id FROM (` + assignments + `) f)`
+	args := append([]any{company, text, company}, byPerson...)
+	args = append(append(args, company), byAssignment...)
+	if low, high, ok := uuidRange(text); ok {
+		found += ` UNION SELECT z.id FROM deliveries z WHERE z.company_id = ? AND z.id >= ? AND z.id <= ?`
+		args = append(args, company, low, high)
+	}
+	c.add(`d.id IN (`+found+`)`, args...)
+}
+
+// minUUIDPrefix is how many digits of a UUID begin a search for it: fewer are the
+// first digits of a point in time years long.
+const minUUIDPrefix = 8
+
+// uuidRange returns the least and the greatest UUID that begin with a text.
+func uuidRange(text string) (low, high string, ok bool) {
+	digits := strings.ReplaceAll(domain.FoldID(text), "-", "")
+	if len(digits) < minUUIDPrefix || len(digits) > 32 || strings.Trim(digits, "0123456789abcdef") != "" {
+		return "", "", false
+	}
+	least, errLow := uuid.Parse(digits + strings.Repeat("0", 32-len(digits)))
+	most, errHigh := uuid.Parse(digits + strings.Repeat("f", 32-len(digits)))
+	return least.String(), most.String(), errLow == nil && errHigh == nil
 }

@@ -41,9 +41,10 @@ func (s *Store) bringBack(ctx context.Context, tx callerTx, e *domain.Employee, 
 	b := &db.Batch{}
 	b.Exec(`INSERT INTO accounts (email_folded, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`, domain.FoldEmail(e.Email), tx.Now())
 	b.One(db.ErrRetry, `UPDATE employees SET external_id = $3, name = $4, email = $5, email_folded = $6, joined_at = $7,
-			updated_at = $7, left_at = NULL, role = 'employee'
+			updated_at = $7, left_at = NULL, role = 'employee', name_folded = $8, last_name_folded = $9
 		WHERE company_id = $1 AND id = $2 AND left_at IS NOT NULL`,
-		e.CompanyID, e.ID, optionalText(e.ExternalID), e.Name, e.Email, domain.FoldEmail(e.Email), tx.Now())
+		e.CompanyID, e.ID, optionalText(e.ExternalID), e.Name, e.Email, domain.FoldEmail(e.Email), tx.Now(),
+		domain.FoldName(e.Name), domain.FoldLastName(e.Name))
 	e.Role = domain.RoleEmployee
 	tx.box.audit(b, tx.Now(), employeeEntry(tx.caller, action, e.ID, "A former employee came back."))
 	tx.box.events(b, tx.Now(), domain.EmployeeJoined(*e, tx.Now()))

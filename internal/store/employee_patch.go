@@ -125,9 +125,11 @@ func (s *Store) updateEmployee(ctx context.Context, tx callerTx, before, after d
 	if moved {
 		lockAccounts(b, tx.Now(), before.Email, after.Email)
 	}
-	b.One(errStale, `UPDATE employees SET name = $3, email = $4, email_folded = $5, tags = $6, updated_at = $7
+	b.One(errStale, `UPDATE employees SET name = $3, email = $4, email_folded = $5, tags = $6, updated_at = $7,
+			name_folded = $8, last_name_folded = $9
 		WHERE company_id = $1 AND id = $2 AND left_at IS NULL`,
-		after.CompanyID, after.ID, after.Name, after.Email, domain.FoldEmail(after.Email), encodeList(after.Tags), tx.Now())
+		after.CompanyID, after.ID, after.Name, after.Email, domain.FoldEmail(after.Email), encodeList(after.Tags), tx.Now(),
+		domain.FoldName(after.Name), domain.FoldLastName(after.Name))
 	if moved {
 		deleteOrphanAccount(b, before.Email)
 	}

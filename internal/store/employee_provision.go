@@ -221,8 +221,12 @@ func (all newcomers) addEmployees(b *db.Batch, d db.Dialect, now time.Time) {
 		db.TextColumn("external_id", func(e *newcomer) string { return e.ExternalID }),
 		db.TextColumn("email", func(e *newcomer) string { return e.Email }),
 		db.TextColumn("folded", func(e *newcomer) string { return domain.FoldEmail(e.Email) }),
-		db.TextColumn("name", func(e *newcomer) string { return e.Name }))...)
-	b.Exec(`INSERT INTO employees (company_id, id, external_id, email, email_folded, name, role, tags, joined_at, updated_at)
-		SELECT r.company_id, r.id, nullif(r.external_id, ''), r.email, r.folded, r.name, $2, $3, $1, $1 FROM `+rows+` r`,
+		db.TextColumn("name", func(e *newcomer) string { return e.Name }),
+		db.TextColumn("name_folded", func(e *newcomer) string { return domain.FoldName(e.Name) }),
+		db.TextColumn("last_name_folded", func(e *newcomer) string { return domain.FoldLastName(e.Name) }))...)
+	b.Exec(`INSERT INTO employees (company_id, id, external_id, email, email_folded, name, name_folded, last_name_folded, role, tags,
+			joined_at, updated_at)
+		SELECT r.company_id, r.id, nullif(r.external_id, ''), r.email, r.folded, r.name, r.name_folded, r.last_name_folded, $2, $3,
+			$1, $1 FROM `+rows+` r`,
 		append([]any{now, string(domain.RoleEmployee), encodeList[string](nil)}, args...)...)
 }

@@ -74,10 +74,10 @@ func (s *Store) CreateToken(ctx context.Context, c domain.Caller, n domain.NewTo
 		out.CreatedAt = tx.Now()
 		b = &db.Batch{}
 		b.Query(func(r db.Rows) error { return r.Scan(&out.ID) },
-			`INSERT INTO tokens (company_id, name, hash, last_four, scopes, allowed, created_by, created_at, expires_at, last_used_ip)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, '') RETURNING id`,
+			`INSERT INTO tokens (company_id, name, hash, last_four, scopes, allowed, created_by, created_at, expires_at, last_used_ip, name_folded)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, '', $10) RETURNING id`,
 			out.CompanyID, out.Name, digest.Hash[:], out.LastFour, encodeList(out.Scopes), encodePrefixes(out.Allowed),
-			c.Actor.Ref(), out.CreatedAt, out.ExpiresAt)
+			c.Actor.Ref(), out.CreatedAt, out.ExpiresAt, domain.FoldName(out.Name))
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}
@@ -100,6 +100,9 @@ func (s *Store) Tokens(ctx context.Context, f domain.TokenFilter, p domain.PageR
 	}
 	if f.LiveAt != nil {
 		where.add("t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > ?)", *f.LiveAt)
+	}
+	if search := domain.CleanSearch(f.Search); search != "" {
+		where.add(`(`+prefixRange("t.name_folded")+` OR t.last_four = ?)`, append(prefixArgs(domain.FoldName(search)), search)...)
 	}
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return r.Scan(&out.Total) }, `SELECT count(*) FROM tokens t`+where.where(), where.args...)
@@ -195,8 +198,8 @@ func (s *Store) editToken(ctx context.Context, c domain.Caller, id int64, edit f
 			return nil
 		}
 		b = &db.Batch{}
-		b.Exec(`UPDATE tokens SET name = $3, allowed = $4, revoked_at = $5 WHERE company_id = $1 AND id = $2`,
-			out.CompanyID, out.ID, out.Name, encodePrefixes(out.Allowed), out.RevokedAt)
+		b.Exec(`UPDATE tokens SET name = $3, allowed = $4, revoked_at = $5, name_folded = $6 WHERE company_id = $1 AND id = $2`,
+			out.CompanyID, out.ID, out.Name, encodePrefixes(out.Allowed), out.RevokedAt, domain.FoldName(out.Name))
 		for _, e := range entries {
 			box.audit(b, tx.Now(), e)
 		}

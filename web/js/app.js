@@ -4,6 +4,7 @@ import "./busy.js";
 import "./copy.js";
 import "./dialog.js";
 import "./filter.js";
+import "./key.js";
 import "./live.js";
 import "./theme.js";
 import "./time.js";

@@ -214,7 +214,7 @@ func auditFilter(v AuditList) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = filterSearch("Search", "Id, e-mail or token name", v.Filter.Search).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = filterSearch("Search", "Name, e-mail or id", v.Filter.Search).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -38,6 +38,7 @@ type Endpoint struct {
 // EndpointList is the page of all webhooks.
 type EndpointList struct {
 	Endpoints []Endpoint
+	Search    string
 }
 
 // EndpointForm makes or changes a webhook. ID is 0 for a new one.

@@ -42,6 +42,14 @@ type TokenList struct {
 	Revoked bool  // revoked and expired ones are shown too
 	Hidden  int64 // revoked and expired ones that are not shown
 	Pager   Pager
+	Search  string
+}
+
+func (l TokenList) all() string {
+	if l.Revoked {
+		return "1"
+	}
+	return ""
 }
 
 // TokenForm is the form that makes a token.

@@ -120,6 +120,9 @@ type Dialect interface {
 	// per value. A planner that believes the table to be small would instead compare
 	// every row with every value if the values stood in a ValuesTable.
 	In(column string, n int, values Column) (sql string, arg any)
+	// Folded returns an expression for a column with the letters A to Z in lower
+	// case, in the order of its bytes. Indexes for searches hold it.
+	Folded(column string) string
 	// Join and LeftJoin return clauses that join a table by one index lookup per
 	// row of what precedes it. Without them a planner that believes the table to be
 	// small scans it, and keeps that plan while the table grows.

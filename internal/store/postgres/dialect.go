@@ -65,6 +65,8 @@ func (dialect) ValuesTable(first int, cols ...db.Column) (string, []any) {
 	return "(SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ") AS u (" + strings.Join(names, ", ") + "))", args
 }
 
+func (dialect) Folded(column string) string { return `lower(` + column + ` COLLATE "C")` }
+
 func (dialect) In(column string, n int, values db.Column) (string, any) {
 	return fmt.Sprintf("%s = ANY ((SELECT $%d::%s)::%[3]s)", column, n, arrayTypes[values.Type]), values.Values
 }

@@ -113,6 +113,8 @@ func (dialect) ValuesTable(first int, cols ...db.Column) (string, []any) {
 	return text, []any{encodeRows(cols)}
 }
 
+func (dialect) Folded(column string) string { return "lower(" + column + ")" }
+
 func (d dialect) In(column string, n int, values db.Column) (string, any) {
 	table, args := d.ValuesTable(n, values)
 	return column + " IN (SELECT k." + values.Name + " FROM " + table + " k)", args[0]
