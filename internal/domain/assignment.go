@@ -122,10 +122,10 @@ func (n NewAssignment) Check() error {
 	return c.Err()
 }
 
-// Make returns the assignment that the request creates.
-func (n NewAssignment) Make(id int64, e Employee, course Course, now time.Time, defaultDays int) Assignment {
+// Make returns the assignment that the request creates, without an id.
+func (n NewAssignment) Make(e Employee, course Course, now time.Time, defaultDays int) Assignment {
 	a := Assignment{
-		CompanyID: e.CompanyID, ID: id, ExternalID: n.ExternalID,
+		CompanyID: e.CompanyID, ExternalID: n.ExternalID,
 		EmployeeID: e.ID, EmployeeExternalID: e.ExternalID, EmployeeEmail: e.Email, EmployeeName: e.Name,
 		CourseID: course.ID, CourseName: course.Name, Rule: course.Rule(),
 		IsRequired: n.IsRequired != nil && *n.IsRequired,

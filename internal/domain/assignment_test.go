@@ -66,17 +66,17 @@ func TestMake(t *testing.T) {
 	c := domain.Course{ID: 5, Name: "Safety", IsAssessment: true, PassMark: 70_00, AllowedAttempts: 1}
 	in := domain.NewAssignment{EmployeeExternalID: "E1", CourseID: 5, ExternalID: "A1"}
 	want := domain.Assignment{
-		CompanyID: 3, ID: 9, ExternalID: "A1", EmployeeID: 4, EmployeeExternalID: "E1", EmployeeEmail: "a@x.test", EmployeeName: "Anna",
+		CompanyID: 3, ExternalID: "A1", EmployeeID: 4, EmployeeExternalID: "E1", EmployeeEmail: "a@x.test", EmployeeName: "Anna",
 		CourseID: 5, CourseName: "Safety", Rule: domain.CourseRule{IsAssessment: true, PassMark: 70_00, AllowedAttempts: 1},
 		AssignedAt: noon, UpdatedAt: noon, Deadline: noon.AddDate(0, 0, 14), AskedDeadline: noon.AddDate(0, 0, 14),
 		Progress: domain.Progress{Status: domain.StatusAssigned},
 	}
-	if diff := cmp.Diff(want, in.Make(9, e, c, noon, 14)); diff != "" {
+	if diff := cmp.Diff(want, in.Make(e, c, noon, 14)); diff != "" {
 		t.Error("the company's default:", diff)
 	}
 	in.Deadline, in.IsRequired = ptr(at(1)), ptr(true)
 	want.Deadline, want.AskedDeadline, want.IsRequired, want.AskedRequired = at(1), at(1), true, true
-	if diff := cmp.Diff(want, in.Make(9, e, c, noon, 14)); diff != "" {
+	if diff := cmp.Diff(want, in.Make(e, c, noon, 14)); diff != "" {
 		t.Error("as asked:", diff)
 	}
 }

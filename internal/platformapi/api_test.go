@@ -71,7 +71,7 @@ func (f *fake) Companies(_ context.Context, p domain.PageRequest) (domain.Page[d
 	return f.companies, f.note(domain.Actor{}, p)
 }
 
-func ask(t *testing.T, f *fake, token, method, path, body string) *httptest.ResponseRecorder {
+func (f *fake) ask(t *testing.T, token, method, path, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	h := platformapi.New(f, platformapi.Options{})
 	r := httptest.NewRequest(method, "/platform/v1"+path, strings.NewReader(body))
@@ -127,14 +127,14 @@ func TestChecks(t *testing.T) {
 		{"platform", "GET", "/companies?page=%zz", 400, "invalid_request"},
 		{"platform", "GET", "/companies", 503, "unavailable"},
 	} {
-		rec := ask(t, &fake{err: domain.Errorf(domain.CodeUnavailable, "Later.")}, c.token, c.method, c.path, "")
+		rec := (&fake{err: domain.Errorf(domain.CodeUnavailable, "Later.")}).ask(t, c.token, c.method, c.path, "")
 		failure(t, rec, c.status, c.code, "")
 	}
-	none, wrong := ask(t, &fake{}, "", "GET", "/companies", ""), ask(t, &fake{}, "x", "GET", "/companies", "")
+	none, wrong := (&fake{}).ask(t, "", "GET", "/companies", ""), (&fake{}).ask(t, "x", "GET", "/companies", "")
 	if none.Body.String() != wrong.Body.String() || none.Header().Get("WWW-Authenticate") != "Bearer" || !strings.Contains(none.Body.String(), "platform token") {
 		t.Errorf("%s and %s", none.Body, wrong.Body)
 	}
-	if rec := ask(t, &fake{}, "", "PATCH", "/courses/a/companies/7", ""); rec.Header().Get("Allow") != "DELETE, PUT" {
+	if rec := (&fake{}).ask(t, "", "PATCH", "/courses/a/companies/7", ""); rec.Header().Get("Allow") != "DELETE, PUT" {
 		t.Errorf("Allow %q", rec.Header().Get("Allow"))
 	}
 }
@@ -163,7 +163,7 @@ func TestActivities(t *testing.T) {
 		out[2].Err = domain.ErrAssignmentNotFound
 		return out
 	}}
-	rec := ask(t, f, "platform", "POST", "/activities", `{"items":[
+	rec := f.ask(t, "platform", "POST", "/activities", `{"items":[
 		{"id":"a-1","assignmentId":88120,"type":"started","occurredAt":"2026-11-16T08:05:12Z"},
 		{"id":"a-2","assignmentId":88120,"type":"attempt_finished","completionPercent":66.67,"score":92},
 		{"id":"a-3","assignmentId":1,"type":"started"},
@@ -197,21 +197,21 @@ func TestActivitiesRefuse(t *testing.T) {
 		return make([]domain.ActivityResult, len(items))
 	}}
 	many := func(n int) string { return `{"items":[` + strings.TrimSuffix(strings.Repeat(`{},`, n), ",") + `]}` }
-	if rec := ask(t, f, "platform", "POST", "/activities", many(1000)); rec.Code != 200 {
+	if rec := f.ask(t, "platform", "POST", "/activities", many(1000)); rec.Code != 200 {
 		t.Errorf("1000 items: %d", rec.Code)
 	}
 	f.called = nil
 	for body, fields := range map[string]string{
 		many(1001): "items", `{}`: "items", `{"items":null}`: "items", `{"items":{}}`: "items", ``: "", `[]`: "", `{"items":[}`: "",
 	} {
-		failure(t, ask(t, f, "platform", "POST", "/activities", body), 400, "invalid_request", fields)
+		failure(t, f.ask(t, "platform", "POST", "/activities", body), 400, "invalid_request", fields)
 	}
-	failure(t, ask(t, f, "platform", "POST", "/activities", strings.Repeat(" ", 1<<20+1)), 413, "payload_too_large", "")
+	failure(t, f.ask(t, "platform", "POST", "/activities", strings.Repeat(" ", 1<<20+1)), 413, "payload_too_large", "")
 	if f.called != nil {
 		t.Error("the service was asked for something")
 	}
 	f.record = func([]domain.ActivityItem) []domain.ActivityResult { return nil }
-	failure(t, ask(t, f, "platform", "POST", "/activities", many(2)), 500, "internal", "")
+	failure(t, f.ask(t, "platform", "POST", "/activities", many(2)), 500, "internal", "")
 }
 
 func TestPutCourse(t *testing.T) {
@@ -223,7 +223,7 @@ func TestPutCourse(t *testing.T) {
 		},
 	} {
 		f := &fake{status: "unchanged"}
-		success(t, ask(t, f, "platform", "PUT", "/courses/a%2Fb", body), `{"courseId":310,"status":"unchanged"}`)
+		success(t, f.ask(t, "platform", "PUT", "/courses/a%2Fb", body), `{"courseId":310,"status":"unchanged"}`)
 		if diff := cmp.Diff([]any{want}, f.called); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", body, diff)
 		}
@@ -233,25 +233,25 @@ func TestPutCourse(t *testing.T) {
 		`{"name":"x","passMark":100.001}`: "passMark", `{"name":"x","attempts":1.5}`: "attempts", `{"name":"x","modules":["a",1]}`: "modules[1]",
 		`{"name":"","passMark":-1,"attempts":1001}`: "passMark name attempts",
 	} {
-		failure(t, ask(t, &fake{}, "platform", "PUT", "/courses/a", body), 400, "invalid_request", fields)
+		failure(t, (&fake{}).ask(t, "platform", "PUT", "/courses/a", body), 400, "invalid_request", fields)
 	}
-	failure(t, ask(t, &fake{}, "platform", "PUT", "/courses/%FF", `{"name":"x"}`), 400, "invalid_request", "externalId")
+	failure(t, (&fake{}).ask(t, "platform", "PUT", "/courses/%FF", `{"name":"x"}`), 400, "invalid_request", "externalId")
 }
 
 func TestGrants(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
-	success(t, ask(t, f, "platform", "PUT", "/courses/a%2Fb/companies/12", ""), `{"courseId":310,"companyId":12,"granted":true}`)
+	success(t, f.ask(t, "platform", "PUT", "/courses/a%2Fb/companies/12", ""), `{"courseId":310,"companyId":12,"granted":true}`)
 	if diff := cmp.Diff([]any{"grant", "a/b", int64(12)}, f.called); diff != "" {
 		t.Error(diff)
 	}
-	success(t, ask(t, f, "platform", "DELETE", "/courses/a/companies/12", "ignored"), `{"courseId":310,"companyId":12,"granted":false}`)
+	success(t, f.ask(t, "platform", "DELETE", "/courses/a/companies/12", "ignored"), `{"courseId":310,"companyId":12,"granted":false}`)
 	if diff := cmp.Diff([]any{"withdraw", "a", int64(12)}, f.called); diff != "" {
 		t.Error(diff)
 	}
-	failure(t, ask(t, f, "platform", "PUT", "/courses/%00/companies/x", ""), 400, "invalid_request", "externalId companyId")
+	failure(t, f.ask(t, "platform", "PUT", "/courses/%00/companies/x", ""), 400, "invalid_request", "externalId companyId")
 	f.err = domain.ErrCompanyNotFound(99)
-	failure(t, ask(t, f, "platform", "PUT", "/courses/a/companies/99", ""), 404, "company_not_found", "")
+	failure(t, f.ask(t, "platform", "PUT", "/courses/a/companies/99", ""), 404, "company_not_found", "")
 }
 
 func TestCompanies(t *testing.T) {
@@ -260,14 +260,14 @@ func TestCompanies(t *testing.T) {
 	f := &fake{companies: domain.Page[domain.Company]{Total: 5, More: true, Items: []domain.Company{
 		{ID: 12, Name: "Northwind", TimeZone: "Europe/Warsaw"}, {ID: 15, Name: "Harbour", TimeZone: "UTC", SuspendedAt: &then},
 	}}}
-	rec := ask(t, f, "platform", "GET", "/companies?page=2&limit=2", "")
+	rec := f.ask(t, "platform", "GET", "/companies?page=2&limit=2", "")
 	success(t, rec, `{"items":[{"id":12,"name":"Northwind","timeZone":"Europe/Warsaw","suspended":false},`+
 		`{"id":15,"name":"Harbour","timeZone":"UTC","suspended":true}],"pagination":{"page":2,"limit":2,"total":5,"pages":3}}`)
 	if diff := cmp.Diff([]any{domain.PageRequest{Number: 2, Limit: 2}}, f.called); diff != "" {
 		t.Error(diff)
 	}
-	failure(t, ask(t, f, "platform", "GET", "/companies?page=0&limit=501", ""), 400, "invalid_request", "page limit")
-	failure(t, ask(t, f, "platform", "GET", "/companies?limit=1&limit=2", ""), 400, "invalid_request", "limit")
+	failure(t, f.ask(t, "platform", "GET", "/companies?page=0&limit=501", ""), 400, "invalid_request", "page limit")
+	failure(t, f.ask(t, "platform", "GET", "/companies?limit=1&limit=2", ""), 400, "invalid_request", "limit")
 }
 
 // The log and the metrics know every operation by its pattern.
@@ -294,7 +294,7 @@ func TestInfoHasTheRoute(t *testing.T) {
 func TestServesItsContract(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string][]byte{"/openapi.json": api.PlatformJSON(), "/openapi.yaml": api.PlatformYAML()} {
-		if rec := ask(t, &fake{}, "", http.MethodGet, path, ""); rec.Code != 200 || !bytes.Equal(rec.Body.Bytes(), want) {
+		if rec := (&fake{}).ask(t, "", http.MethodGet, path, ""); rec.Code != 200 || !bytes.Equal(rec.Body.Bytes(), want) {
 			t.Errorf("%s: %d", path, rec.Code)
 		}
 	}

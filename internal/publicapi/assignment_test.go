@@ -58,19 +58,19 @@ func TestReadAssignment(t *testing.T) {
 		`"resultSummary":{"completionState":"success","isPassed":true,"finalScore":92.5,"summary":"Passed with 92.5 on attempt 1 of 3."}}`
 	for path, key := range map[string]any{"/assignments/88120": int64(88120), "/assignments/by-external-id/ASG%2F1": "ASG/1"} {
 		for after, want := range map[string]string{"": passedJSON, "/progress": progress, "/results": results} {
-			wantData(t, ask(h, allToken, "GET", path+after, ""), want)
+			wantData(t, h.ask(allToken, "GET", path+after, ""), want)
 			if f.called[0] != key {
 				t.Errorf("asked for %v", f.called)
 			}
 		}
 	}
 	f.assignment = fresh
-	wantData(t, ask(h, allToken, "GET", "/assignments/88121", ""), freshJSON)
-	wantData(t, ask(h, allToken, "GET", "/assignments/88121/results", ""),
+	wantData(t, h.ask(allToken, "GET", "/assignments/88121", ""), freshJSON)
+	wantData(t, h.ask(allToken, "GET", "/assignments/88121/results", ""),
 		`{"id":88121,"score":null,"numberOfAttempts":0,"status":"assigned","statusCategory":"overdue","completedAt":null,`+
 			`"resultSummary":{"completionState":"not_started","isPassed":false,"finalScore":null,"summary":"Not started yet."}}`)
 	f.err = domain.ErrAssignmentWrongCompany
-	if rec := ask(h, allToken, "GET", "/assignments/1/progress", ""); rec.Code != 403 || failureOf(t, rec).Code != "wrong_company" {
+	if rec := h.ask(allToken, "GET", "/assignments/1/progress", ""); rec.Code != 403 || failureOf(t, rec).Code != "wrong_company" {
 		t.Errorf("%d %s", rec.Code, rec.Body)
 	}
 }
@@ -79,10 +79,10 @@ func TestRevoke(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
 	h := newAPI(t, f, publicapi.Options{})
-	wantData(t, ask(h, allToken, "DELETE", "/assignments/88120", ""), `{"id":88120,"revoked":true}`)
+	wantData(t, h.ask(allToken, "DELETE", "/assignments/88120", ""), `{"id":88120,"revoked":true}`)
 	f.err = domain.ErrAssignmentNotFound
 	for _, id := range []string{"1", "0", "-5"} {
-		if rec := ask(h, allToken, "DELETE", "/assignments/"+id, ""); rec.Code != 404 {
+		if rec := h.ask(allToken, "DELETE", "/assignments/"+id, ""); rec.Code != 404 {
 			t.Errorf("%s: %d %s", id, rec.Code, rec.Body)
 		}
 	}
@@ -103,7 +103,7 @@ func TestCreateAssignment(t *testing.T) {
 		},
 	} {
 		f := &fake{assignment: fresh}
-		rec := ask(newAPI(t, f, publicapi.Options{}), allToken, "POST", "/assignments", c.body)
+		rec := newAPI(t, f, publicapi.Options{}).ask(allToken, "POST", "/assignments", c.body)
 		wantData(t, rec, `{"id":88121,"externalId":"ASG-2","status":"assigned","statusCategory":"overdue","isOverdue":true,`+
 			`"assignedAt":"2026-11-13T23:30:00+00:00","deadline":"2026-11-14T08:30:00+00:00"}`)
 		if diff := cmp.Diff([]any{c.want}, f.called); diff != "" {
@@ -129,7 +129,7 @@ func TestCreateAssignmentRefuses(t *testing.T) {
 		`{"employeeExternalId":" a","courseId":1,"externalId":"..","isRequired":null}`:                             "isRequired employeeExternalId externalId",
 		`{"employeeExternalId":"a","courseId":1,"externalId":"b","deadline":"2026-12-15T23:59:59Z","deadline":""}`: "deadline",
 	} {
-		rec := ask(h, allToken, "POST", "/assignments", body)
+		rec := h.ask(allToken, "POST", "/assignments", body)
 		if got := failureOf(t, rec); rec.Code != 400 || got.fields() != fields {
 			t.Errorf("%s: %d %s", body, rec.Code, rec.Body)
 		}
@@ -149,7 +149,7 @@ func TestBulk(t *testing.T) {
 		out[1].Err = domain.ErrEmployeeNotFound
 		return out
 	}}
-	rec := ask(newAPI(t, f, publicapi.Options{}), allToken, "POST", "/assignments/bulk",
+	rec := newAPI(t, f, publicapi.Options{}).ask(allToken, "POST", "/assignments/bulk",
 		`{"items":[`+validAssignment+`,`+validAssignment+`,7,null,{"employeeExternalId":5,"externalId":"x"},`+validAssignment+`,`+
 			strings.Replace(validAssignment, "A-1", `\udfff`, 1)+`,`+strings.Replace(validAssignment, "HR-1", "\xff", 1)+`,`+strings.Replace(validAssignment, "{", `{"note":"\ud800",`, 1)+`]}`)
 	const failed = `{"index":%d,"ok":false,"status":"error","code":"%s","message":"%s"}`
@@ -178,8 +178,8 @@ func TestBulkSizes(t *testing.T) {
 	}
 	f := &fake{bulk: func(items []domain.BulkItem) []domain.BulkResult { return make([]domain.BulkResult, len(items)) }}
 	h := newAPI(t, f, publicapi.Options{})
-	wantData(t, ask(h, allToken, "POST", "/assignments/bulk", `{"items":[]}`), `{"results":[]}`)
-	if rec := ask(h, allToken, "POST", "/assignments/bulk", many(500)); rec.Code != 200 {
+	wantData(t, h.ask(allToken, "POST", "/assignments/bulk", `{"items":[]}`), `{"results":[]}`)
+	if rec := h.ask(allToken, "POST", "/assignments/bulk", many(500)); rec.Code != 200 {
 		t.Errorf("500 items: %d", rec.Code)
 	}
 	f.called = nil
@@ -187,7 +187,7 @@ func TestBulkSizes(t *testing.T) {
 		many(501), `{}`, `{"items":null}`, `{"items":{}}`, `{"items":"x"}`, `{"items":5}`,
 		`{"items":[` + validAssignment + `,{"externalId":}]}`,
 	} {
-		if rec := ask(h, allToken, "POST", "/assignments/bulk", body); rec.Code != 400 || failureOf(t, rec).Code != "invalid_request" {
+		if rec := h.ask(allToken, "POST", "/assignments/bulk", body); rec.Code != 400 || failureOf(t, rec).Code != "invalid_request" {
 			t.Errorf("%.50s: %d %s", body, rec.Code, rec.Body)
 		}
 	}
@@ -200,11 +200,11 @@ func TestBulkFailures(t *testing.T) {
 	t.Parallel()
 	f := &fake{bulk: func([]domain.BulkItem) []domain.BulkResult { return nil }}
 	h := newAPI(t, f, publicapi.Options{})
-	if rec := ask(h, allToken, "POST", "/assignments/bulk", `{"items":[{}]}`); rec.Code != 500 {
+	if rec := h.ask(allToken, "POST", "/assignments/bulk", `{"items":[{}]}`); rec.Code != 500 {
 		t.Errorf("too few results: %d %s", rec.Code, rec.Body)
 	}
 	f.bulk = func([]domain.BulkItem) []domain.BulkResult { return []domain.BulkResult{{Err: errors.New("disk 7")}} }
-	rec := ask(h, allToken, "POST", "/assignments/bulk", `{"items":[{}]}`)
+	rec := h.ask(allToken, "POST", "/assignments/bulk", `{"items":[{}]}`)
 	if rec.Code != 200 || !strings.Contains(rec.Body.String(), `"code":"internal"`) || strings.Contains(rec.Body.String(), "disk") {
 		t.Errorf("an item failed unexpectedly: %d %s", rec.Code, rec.Body)
 	}
@@ -215,7 +215,7 @@ func TestListAssignments(t *testing.T) {
 	f := &fake{}
 	h := newAPI(t, f, publicapi.Options{})
 	f.list = domain.AssignmentPage{Page: domain.Page[domain.Assignment]{Items: []domain.Assignment{passed, fresh}, Total: 101}}
-	rec := ask(h, allToken, "GET", "/assignments?status=needs_retry&courseId=310&employeeExternalId=a%26b&page=3", "")
+	rec := h.ask(allToken, "GET", "/assignments?status=needs_retry&courseId=310&employeeExternalId=a%26b&page=3", "")
 	wantData(t, rec, `{"items":[`+passedJSON+`,`+freshJSON+`],"pagination":{"page":3,"limit":50,"total":101,"pages":3}}`)
 	want := []any{
 		domain.AssignmentFilter{EmployeeExternalID: "a&b", Status: domain.StatusNeedsRetry, CourseID: 310},
@@ -236,7 +236,7 @@ func TestChangesAreOrderedByTimeAndID(t *testing.T) {
 		Page: domain.Page[domain.Assignment]{Items: []domain.Assignment{passed}, Total: 9, More: true}, Watermark: at(-2),
 	}}
 	h := newAPI(t, f, publicapi.Options{})
-	rec := ask(h, allToken, "GET", "/assignments?updatedSince=2026-11-14T12:30:00+03:00&limit=1", "")
+	rec := h.ask(allToken, "GET", "/assignments?updatedSince=2026-11-14T12:30:00+03:00&limit=1", "")
 	filter := domain.AssignmentFilter{UpdatedSince: at(0)}
 	if diff := cmp.Diff([]any{filter, domain.PageRequest{Number: 1, Limit: 1}}, f.called); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -246,7 +246,7 @@ func TestChangesAreOrderedByTimeAndID(t *testing.T) {
 		t.Errorf("watermark %s", got)
 	}
 	f.list.Watermark = at(-1)
-	rec = ask(h, allToken, "GET", nextPath(t, rec), "")
+	rec = h.ask(allToken, "GET", nextPath(t, rec), "")
 	cursor := &domain.Cursor{ID: passed.ID, At: passed.UpdatedAt.UnixMilli(), Watermark: at(-2).UnixMilli(), Page: 1}
 	if diff := cmp.Diff([]any{filter, domain.PageRequest{Number: 2, Limit: 1, After: cursor}}, f.called); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -259,7 +259,7 @@ func TestChangesAreOrderedByTimeAndID(t *testing.T) {
 		"without updatedSince": "/assignments?" + after[strings.Index(after, "after="):strings.Index(after, "&limit")],
 		"in another list":      "/employees?" + after[strings.Index(after, "after="):strings.Index(after, "&limit")],
 	} {
-		if rec := ask(h, allToken, "GET", path, ""); rec.Code != 400 || failureOf(t, rec).fields() != "after" {
+		if rec := h.ask(allToken, "GET", path, ""); rec.Code != 400 || failureOf(t, rec).fields() != "after" {
 			t.Errorf("%s: %d %s", name, rec.Code, rec.Body)
 		}
 	}
@@ -269,13 +269,13 @@ func TestListCoursesAndToken(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
 	h := newAPI(t, f, publicapi.Options{})
-	wantData(t, ask(h, allToken, "GET", "/courses", ""), `{"items":[]}`)
+	wantData(t, h.ask(allToken, "GET", "/courses", ""), `{"items":[]}`)
 	f.courses = []domain.Course{{ID: 310, Name: "Forklift", ExternalID: "forklift", IsAssessment: true}, {ID: 342, Name: "Slice", ParentID: 310}}
-	wantData(t, ask(h, allToken, "GET", "/courses", ""),
+	wantData(t, h.ask(allToken, "GET", "/courses", ""),
 		`{"items":[{"id":310,"name":"Forklift","externalId":"forklift","isAssessment":true},{"id":342,"name":"Slice","externalId":null,"isAssessment":false}]}`)
-	wantData(t, ask(h, bareToken, "GET", "/token", ""),
+	wantData(t, h.ask(bareToken, "GET", "/token", ""),
 		`{"name":"HR sync","company":{"id":12,"name":"Northwind"},"scopes":["b2b_api"],"expiresAt":null}`)
 	f.token.ExpiresAt = at(1)
-	wantData(t, ask(h, writeToken, "GET", "/token", ""),
+	wantData(t, h.ask(writeToken, "GET", "/token", ""),
 		`{"name":"HR sync","company":{"id":12,"name":"Northwind"},"scopes":["b2b_api","b2b_provision","b2b_assignment"],"expiresAt":"2026-11-14T10:30:00+00:00"}`)
 }

@@ -45,7 +45,7 @@ func TestRateLimitHeadersOnEveryAnswer(t *testing.T) {
 		{allToken, "GET", "/courses", 429, "0"},
 	} {
 		for limiter, want := range map[publicapi.Limiter]string{nil: "", exhaustedLimiter{}: c.want} {
-			rec := ask(newAPI(t, &fake{}, publicapi.Options{Limiter: limiter}), c.token, c.method, c.path, "")
+			rec := newAPI(t, &fake{}, publicapi.Options{Limiter: limiter}).ask(c.token, c.method, c.path, "")
 			if got := rec.Header().Get("RateLimit-Remaining"); got != want || limiter != nil && rec.Code != c.status {
 				t.Errorf("%s %s with %q: %d, remaining %q, want %q", c.method, c.path, c.token, rec.Code, got, want)
 			}
@@ -80,7 +80,7 @@ func TestOrderOfChecks(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			rec := ask(newAPI(t, &fake{err: c.err}, c.opts), c.token, c.method, c.path, c.body)
+			rec := newAPI(t, &fake{err: c.err}, c.opts).ask(c.token, c.method, c.path, c.body)
 			if f := failureOf(t, rec); rec.Code != c.status || f.Code != c.code {
 				t.Errorf("got %d %s, want %d %s", rec.Code, f.Code, c.status, c.code)
 			}
@@ -114,16 +114,16 @@ func TestScopes(t *testing.T) {
 		{"GET", "/reports/assignments.csv", "", "b2b_read"},
 	} {
 		f.bulk = func([]domain.BulkItem) []domain.BulkResult { return nil }
-		rec := ask(h, bareToken, c.method, c.path, c.body)
+		rec := h.ask(bareToken, c.method, c.path, c.body)
 		want := "The token lacks the scope " + c.scope + ". Create a token with it in the cabinet."
 		if got := failureOf(t, rec); rec.Code != 403 || got.Message != want {
 			t.Errorf("%s %s without scope: %d %s", c.method, c.path, rec.Code, got.Message)
 		}
-		if rec := ask(h, allToken, c.method, c.path, c.body); rec.Code != 200 {
+		if rec := h.ask(allToken, c.method, c.path, c.body); rec.Code != 200 {
 			t.Errorf("%s %s with scope: %d %s", c.method, c.path, rec.Code, rec.Body)
 		}
 	}
-	if rec := ask(h, bareToken, "GET", "/token", ""); rec.Code != 200 {
+	if rec := h.ask(bareToken, "GET", "/token", ""); rec.Code != 200 {
 		t.Errorf("GET /token: %d", rec.Code)
 	}
 }
@@ -131,9 +131,9 @@ func TestScopes(t *testing.T) {
 func TestUnauthorizedAnswersAreEqual(t *testing.T) {
 	t.Parallel()
 	h := newAPI(t, &fake{}, publicapi.Options{})
-	first := ask(h, "", "GET", "/courses", "")
+	first := h.ask("", "GET", "/courses", "")
 	for _, header := range []string{"Bearer", "Bearer ", "Bearer  all", "Basic YWxs", "all", "Bearer nobody", "bearer\tall", "Token all"} {
-		r := ask(h, "", "GET", "/courses", "")
+		r := h.ask("", "GET", "/courses", "")
 		if header != "" {
 			r = withHeader(h, "Authorization", header)
 		}
@@ -150,7 +150,7 @@ func TestRateHeadersAndRetryAfter(t *testing.T) {
 	t.Parallel()
 	h := newAPI(t, &fake{}, publicapi.Options{Limiter: exhaustedLimiter{}})
 	for token, status := range map[string]int{readToken: 429, bareToken: 403} {
-		rec := ask(h, token, "GET", "/courses", "")
+		rec := h.ask(token, "GET", "/courses", "")
 		if rec.Code != status || rec.Header().Get("RateLimit-Remaining") != "0" {
 			t.Errorf("%s: %d %v", token, rec.Code, rec.Header())
 		}
@@ -177,7 +177,7 @@ func TestUnexpectedFailuresLeakNothing(t *testing.T) {
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	h := newAPI(t, &fake{err: domain.Errorf(domain.CodeUnavailable, "Later.")}, publicapi.Options{})
-	rec := ask(h, allToken, "GET", "/courses", "")
+	rec := h.ask(allToken, "GET", "/courses", "")
 	if rec.Code != 503 || rec.Header().Get("Retry-After") != "2" {
 		t.Errorf("%d %v", rec.Code, rec.Header())
 	}
@@ -199,7 +199,7 @@ func TestRequestsHaveADeadline(t *testing.T) {
 	} {
 		f := &fake{err: c.err, onCall: func(ctx context.Context) { <-ctx.Done() }}
 		h := newAPI(t, f, publicapi.Options{Timeout: 10 * time.Millisecond})
-		rec := ask(h, allToken, "GET", "/courses", "")
+		rec := h.ask(allToken, "GET", "/courses", "")
 		if rec.Code != c.status || c.status != 200 && failureOf(t, rec).Code != c.code || (rec.Header().Get("Retry-After") == "2") != (c.status == 503) {
 			t.Errorf("%v: got %d %v %s, want %d %s", c.err, rec.Code, rec.Header(), rec.Body, c.status, c.code)
 		}
@@ -209,7 +209,7 @@ func TestRequestsHaveADeadline(t *testing.T) {
 // Reports take as long as they take; the service limits them.
 func TestReportsHaveNoDeadlineOfTheAPI(t *testing.T) {
 	t.Parallel()
-	rec := ask(newAPI(t, &fake{}, publicapi.Options{Timeout: 1}), allToken, "GET", "/reports/assignments.csv", "")
+	rec := newAPI(t, &fake{}, publicapi.Options{Timeout: 1}).ask(allToken, "GET", "/reports/assignments.csv", "")
 	if rec.Code != 200 {
 		t.Errorf("got %d %s", rec.Code, rec.Body)
 	}
@@ -231,10 +231,10 @@ func TestCallerComesFromTheToken(t *testing.T) {
 func TestReportsAreCheckedLikeOperations(t *testing.T) {
 	t.Parallel()
 	h := newAPI(t, &fake{}, publicapi.Options{})
-	if rec := ask(h, allToken, "GET", "/reports/assignments.csv", ""); rec.Code != 200 || rec.Body.String() != "id\r\n" {
+	if rec := h.ask(allToken, "GET", "/reports/assignments.csv", ""); rec.Code != 200 || rec.Body.String() != "id\r\n" {
 		t.Errorf("%d %s", rec.Code, rec.Body)
 	}
-	rec := ask(h, allToken, "GET", "/reports/employees.csv", "")
+	rec := h.ask(allToken, "GET", "/reports/employees.csv", "")
 	if f := failureOf(t, rec); rec.Code != 429 || f.Code != "too_many_reports" || rec.Header().Get("Retry-After") == "" {
 		t.Errorf("%d %v %s", rec.Code, rec.Header(), rec.Body)
 	}
@@ -244,7 +244,7 @@ func TestMessagesLeakNoInternals(t *testing.T) {
 	t.Parallel()
 	h := newAPI(t, &fake{}, publicapi.Options{})
 	for _, path := range []string{"/employees?page=1&page=2", "/employees?tag=%zz", "/nothing", "/employees?after=x"} {
-		body := ask(h, allToken, "GET", path, "").Body.String()
+		body := h.ask(allToken, "GET", path, "").Body.String()
 		for _, word := range []string{"operation", "decode", "jx", "strconv", "URL escape", ".go"} {
 			if strings.Contains(body, word) {
 				t.Errorf("%s: %s", path, body)

@@ -38,7 +38,7 @@ func TestProvision(t *testing.T) {
 	t.Parallel()
 	f := &fake{employee: anna, provision: domain.ProvisionLinked}
 	h := newAPI(t, f, publicapi.Options{})
-	rec := ask(h, allToken, "POST", "/employees/provision",
+	rec := h.ask(allToken, "POST", "/employees/provision",
 		`{"externalId":" x","email":" A@b.c ","name":" Anna ","unknown":{"deep":[1,2]},"name":"Ann"}`)
 	wantData(t, rec, `{"id":5031,"externalId":"HR-1042","email":"anna@northwind.example","status":"linked"}`)
 	// Values go to the service as they are: the rules about them are the domain's.
@@ -68,7 +68,7 @@ func TestProvisionRefuses(t *testing.T) {
 		{`{"externalId":7,"email":"nobody","name":"A"}`, "externalId email"},
 		{`{"email":"a@b.c","name":"A\u0000"}`, "externalId name"},
 	} {
-		rec := ask(h, allToken, "POST", "/employees/provision", c.body)
+		rec := h.ask(allToken, "POST", "/employees/provision", c.body)
 		if got := failureOf(t, rec); rec.Code != 400 || got.Code != "invalid_request" || got.fields() != c.fields {
 			t.Errorf("%.60s: %d %s", c.body, rec.Code, rec.Body)
 		}
@@ -85,7 +85,7 @@ func TestBodiesPastTheLimit(t *testing.T) {
 		{"POST", "/employees/provision"}, {"PATCH", "/employees/a"}, {"POST", "/assignments"}, {"POST", "/assignments/bulk"},
 	} {
 		for name, body := range map[string]string{"one value": `{"a":"` + strings.Repeat("x", 1<<20) + `"}`, "blanks": strings.Repeat(" ", 1<<20+1)} {
-			rec := ask(h, allToken, c.method, c.path, body)
+			rec := h.ask(allToken, c.method, c.path, body)
 			if got := failureOf(t, rec); rec.Code != 413 || got.Code != "payload_too_large" {
 				t.Errorf("%s %s with %s: %d %s", c.method, c.path, name, rec.Code, rec.Body)
 			}
@@ -114,11 +114,11 @@ func TestGetEmployee(t *testing.T) {
 	f := &fake{employee: anna}
 	h := newAPI(t, f, publicapi.Options{})
 	withNone := strings.TrimSuffix(annaJSON, "}") + `,"assignments":[]}`
-	wantData(t, ask(h, allToken, "GET", "/employees/HR-1042", ""), withNone)
+	wantData(t, h.ask(allToken, "GET", "/employees/HR-1042", ""), withNone)
 	f.list.Items = []domain.Assignment{passed}
-	wantData(t, ask(h, allToken, "GET", "/employees/HR-1042", ""), strings.TrimSuffix(annaJSON, "}")+`,"assignments":[`+passedJSON+`]}`)
+	wantData(t, h.ask(allToken, "GET", "/employees/HR-1042", ""), strings.TrimSuffix(annaJSON, "}")+`,"assignments":[`+passedJSON+`]}`)
 	f.employee.Tags = nil
-	if rec := ask(h, allToken, "GET", "/employees/HR-1042", ""); !strings.Contains(rec.Body.String(), `"tags":[]`) {
+	if rec := h.ask(allToken, "GET", "/employees/HR-1042", ""); !strings.Contains(rec.Body.String(), `"tags":[]`) {
 		t.Errorf("no tags: %s", rec.Body)
 	}
 }
@@ -139,13 +139,13 @@ func TestUpdateEmployee(t *testing.T) {
 		{`{"tags":["b","a","b"]}`, domain.EmployeePatch{Tags: &[]string{"b", "a", "b"}}},
 	} {
 		f := &fake{patched: domain.EmployeePatched{Employee: anna}}
-		wantData(t, ask(newAPI(t, f, publicapi.Options{}), allToken, "PATCH", "/employees/HR-1042", c.body), annaJSON)
+		wantData(t, newAPI(t, f, publicapi.Options{}).ask(allToken, "PATCH", "/employees/HR-1042", c.body), annaJSON)
 		if diff := cmp.Diff([]any{"HR-1042", c.want}, f.called); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", c.body, diff)
 		}
 	}
 	f := &fake{patched: domain.EmployeePatched{Offboarded: true}}
-	rec := ask(newAPI(t, f, publicapi.Options{}), allToken, "PATCH", "/employees/a%2Fb", `{"active":false}`)
+	rec := newAPI(t, f, publicapi.Options{}).ask(allToken, "PATCH", "/employees/a%2Fb", `{"active":false}`)
 	wantData(t, rec, `{"externalId":"a/b","status":"offboarded"}`)
 }
 
@@ -166,7 +166,7 @@ func TestUpdateEmployeeRefuses(t *testing.T) {
 		`{"name":7,"tags":{},"email":1,"active":1}`: "name tags email active",
 		`{"name":7,"email":"nobody"}`:               "name email",
 	} {
-		rec := ask(h, allToken, "PATCH", "/employees/a", body)
+		rec := h.ask(allToken, "PATCH", "/employees/a", body)
 		if got := failureOf(t, rec); rec.Code != 400 || got.fields() != fields {
 			t.Errorf("%s: %d %s", body, rec.Code, rec.Body)
 		}
@@ -180,9 +180,9 @@ func TestDeleteEmployee(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
 	h := newAPI(t, f, publicapi.Options{})
-	wantData(t, ask(h, allToken, "DELETE", "/employees/%D0%98", ""), `{"externalId":"И","status":"deleted"}`)
+	wantData(t, h.ask(allToken, "DELETE", "/employees/%D0%98", ""), `{"externalId":"И","status":"deleted"}`)
 	f.err = domain.ErrEmployeeNotFound
-	if rec := ask(h, allToken, "DELETE", "/employees/x", ""); rec.Code != 404 || failureOf(t, rec).Code != "employee_not_found" {
+	if rec := h.ask(allToken, "DELETE", "/employees/x", ""); rec.Code != 404 || failureOf(t, rec).Code != "employee_not_found" {
 		t.Errorf("%d %s", rec.Code, rec.Body)
 	}
 }
@@ -191,12 +191,12 @@ func TestListEmployees(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
 	h := newAPI(t, f, publicapi.Options{})
-	rec := ask(h, allToken, "GET", "/employees", "")
+	rec := h.ask(allToken, "GET", "/employees", "")
 	wantData(t, rec, `{"items":[],"pagination":{"page":1,"limit":50,"total":0,"pages":0}}`)
 	if diff := cmp.Diff([]any{domain.EmployeeFilter{}, domain.PageRequest{Number: 1, Limit: 50}}, f.called); diff != "" || rec.Header().Get("Link") != "" {
 		t.Errorf("link %q, -want +got:\n%s", rec.Header().Get("Link"), diff)
 	}
-	rec = ask(h, allToken, "GET", "/employees?page=9223372036854775807&limit=500", "")
+	rec = h.ask(allToken, "GET", "/employees?page=9223372036854775807&limit=500", "")
 	wantData(t, rec, `{"items":[],"pagination":{"page":9223372036854775807,"limit":500,"total":0,"pages":0}}`)
 }
 
@@ -205,12 +205,12 @@ func TestEmployeeLinks(t *testing.T) {
 	t.Parallel()
 	f := &fake{employees: domain.Page[domain.Employee]{Items: []domain.Employee{anna}, Total: 3, More: true}}
 	h := newAPI(t, f, publicapi.Options{})
-	rec := ask(h, allToken, "GET", "/employees?limit=1&tag=night+shift&email=A%2Bb%40c.d&externalId=a%2Fb", "")
+	rec := h.ask(allToken, "GET", "/employees?limit=1&tag=night+shift&email=A%2Bb%40c.d&externalId=a%2Fb", "")
 	wantData(t, rec, `{"items":[`+annaJSON+`],"pagination":{"page":1,"limit":1,"total":3,"pages":3}}`)
 	filter := domain.EmployeeFilter{ExternalID: "a/b", Email: "A+b@c.d", Tag: "night shift"}
 	for page := 2; page < 4; page++ {
 		f.employees.More = page < 3
-		rec = ask(h, allToken, "GET", nextPath(t, rec), "")
+		rec = h.ask(allToken, "GET", nextPath(t, rec), "")
 		want := domain.PageRequest{Number: page, Limit: 1, After: &domain.Cursor{ID: anna.ID, Page: page - 1}}
 		if diff := cmp.Diff([]any{filter, want}, f.called); diff != "" {
 			t.Errorf("page %d: -want +got:\n%s", page, diff)

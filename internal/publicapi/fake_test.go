@@ -140,14 +140,17 @@ func (fakeReports) Employees(context.Context, domain.Caller, domain.EmployeeFilt
 	return domain.Errorf(domain.CodeTooManyReports, "Too many.")
 }
 
-func newAPI(t testing.TB, f *fake, opts publicapi.Options) http.Handler {
+// testAPI is the API over a fake service.
+type testAPI struct{ http.Handler }
+
+func newAPI(t testing.TB, f *fake, opts publicapi.Options) testAPI {
 	t.Helper()
-	return publicapi.New(f, fakeReports{}, opts)
+	return testAPI{publicapi.New(f, fakeReports{}, opts)}
 }
 
 // ask sends a request and returns the answer. The token is "all" unless the test
 // is about tokens.
-func ask(h http.Handler, token, method, path, body string) *httptest.ResponseRecorder {
+func (h testAPI) ask(token, method, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "/api/v1"+path, strings.NewReader(body))
 	if body == "" {
 		r = httptest.NewRequest(method, "/api/v1"+path, nil)

@@ -20,7 +20,7 @@ func TestLongArraysCostLittle(t *testing.T) { //nolint:paralleltest // it measur
 		body := `{"` + c.field + `":` + numbers + `}`
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		rec := ask(h, allToken, c.method, c.path, body)
+		rec := h.ask(allToken, c.method, c.path, body)
 		runtime.ReadMemStats(&after)
 		if got := failureOf(t, rec); rec.Code != 400 || got.fields() != c.field || rec.Body.Len() > 300 {
 			t.Errorf("%s: got %d and %d bytes: %.300s", c.field, rec.Code, rec.Body.Len(), rec.Body)
@@ -35,7 +35,7 @@ func TestLongArraysCostLittle(t *testing.T) { //nolint:paralleltest // it measur
 func TestErrorsNameAFewFields(t *testing.T) {
 	t.Parallel()
 	h := newAPI(t, &fake{}, publicapi.Options{})
-	rec := ask(h, allToken, "PATCH", "/employees/x", `{"tags":[`+strings.Repeat("1,", 49)+`1],"name":5}`)
+	rec := h.ask(allToken, "PATCH", "/employees/x", `{"tags":[`+strings.Repeat("1,", 49)+`1],"name":5}`)
 	if got := failureOf(t, rec); rec.Code != 400 || len(got.Fields) != 20 || strings.Count(got.Message, ";") != 19 {
 		t.Errorf("%d fields: %s", len(got.Fields), rec.Body)
 	}

@@ -18,7 +18,7 @@ func TestEveryParameterAndFieldIsRead(t *testing.T) {
 	for _, c := range publicapi.Contracts() {
 		path := pathValues.Replace(c.Path)
 		for _, name := range c.Query {
-			rec := ask(h, allToken, c.Method, path+"?"+name+"=", "")
+			rec := h.ask(allToken, c.Method, path+"?"+name+"=", "")
 			if got := failureOf(t, rec); rec.Code != 400 || got.fields() != name {
 				t.Errorf("%s %s?%s=: got %d %s", c.Method, path, name, rec.Code, rec.Body)
 			}
@@ -28,7 +28,7 @@ func TestEveryParameterAndFieldIsRead(t *testing.T) {
 		}
 		for _, field := range reflect.VisibleFields(reflect.TypeOf(c.Body)) {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			rec := ask(h, allToken, c.Method, path, `{"`+name+`":{}}`)
+			rec := h.ask(allToken, c.Method, path, `{"`+name+`":{}}`)
 			if got := failureOf(t, rec); rec.Code != 400 || !strings.Contains(got.fields(), name) || !strings.Contains(got.Message, name+": must be") {
 				t.Errorf("%s %s with an object as %s: got %d %s", c.Method, path, name, rec.Code, rec.Body)
 			}

@@ -70,7 +70,7 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 		{"DELETE", "/openapi.json", 405, "GET, HEAD"},
 	} {
 		for _, token := range []string{"", "nobody", allToken} {
-			rec := ask(h, token, c.method, c.path, "")
+			rec := h.ask(token, c.method, c.path, "")
 			if rec.Code != c.status || rec.Header().Get("Allow") != c.allow {
 				t.Errorf("%s %s with %q: %d %q, want %d %q", c.method, c.path, token, rec.Code, rec.Header().Get("Allow"), c.status, c.allow)
 			}
@@ -100,7 +100,7 @@ func TestIdentifiersInPaths(t *testing.T) {
 			{"GET", "/assignments/by-external-id/", "/results"},
 		} {
 			f := &fake{}
-			rec := ask(newAPI(t, f, publicapi.Options{}), allToken, c.method, c.before+encoded+c.after, "")
+			rec := newAPI(t, f, publicapi.Options{}).ask(allToken, c.method, c.before+encoded+c.after, "")
 			if rec.Code != 200 || len(f.called) == 0 || f.called[0] != want {
 				t.Errorf("%s %s%s%s: %d, asked for %v", c.method, c.before, encoded, c.after, rec.Code, f.called)
 			}
@@ -114,7 +114,7 @@ func TestInvalidIdentifiersInPaths(t *testing.T) {
 	h := newAPI(t, f, publicapi.Options{})
 	for _, bad := range []string{"%FF", "a%00b", "%20a", "a%0A", strings.Repeat("a", 256)} {
 		for _, path := range []string{"/employees/" + bad, "/assignments/by-external-id/" + bad + "/results"} {
-			rec := ask(h, allToken, "GET", path, "")
+			rec := h.ask(allToken, "GET", path, "")
 			if got := failureOf(t, rec); rec.Code != 400 || got.fields() != "externalId" {
 				t.Errorf("%s: %d %s", path, rec.Code, rec.Body)
 			}
@@ -122,7 +122,7 @@ func TestInvalidIdentifiersInPaths(t *testing.T) {
 	}
 	for _, bad := range []string{"seven", "7.0", "99999999999999999999", "0x7", "%207", "bulk2"} {
 		for _, c := range []struct{ method, after string }{{"GET", ""}, {"DELETE", ""}, {"GET", "/progress"}, {"GET", "/results"}} {
-			rec := ask(h, allToken, c.method, "/assignments/"+bad+c.after, "")
+			rec := h.ask(allToken, c.method, "/assignments/"+bad+c.after, "")
 			if got := failureOf(t, rec); rec.Code != 400 || got.fields() != "id" {
 				t.Errorf("%s %s%s: %d %s", c.method, bad, c.after, rec.Code, rec.Body)
 			}
@@ -144,7 +144,7 @@ func TestProvisionPathSpellings(t *testing.T) {
 			info = httpapi.InfoFrom(r.Context())
 			h.ServeHTTP(w, r)
 		})
-		rec := ask(outer, allToken, "POST", path, `{"externalId":"a","email":"a@b.c","name":"A"}`)
+		rec := testAPI{outer}.ask(allToken, "POST", path, `{"externalId":"a","email":"a@b.c","name":"A"}`)
 		if rec.Code != 200 || info.Route != "/api/v1/employees/provision" {
 			t.Errorf("%s: %d, route %s", path, rec.Code, info.Route)
 		}
@@ -188,7 +188,7 @@ func TestServesItsContract(t *testing.T) {
 	t.Parallel()
 	h := newAPI(t, &fake{}, publicapi.Options{})
 	for path, want := range map[string][]byte{"/openapi.json": api.PublicJSON(), "/openapi.yaml": api.PublicYAML()} {
-		rec := ask(h, "", "GET", path, "")
+		rec := h.ask("", "GET", path, "")
 		if rec.Code != 200 || !bytes.Equal(rec.Body.Bytes(), want) || rec.Header().Get("ETag") == "" {
 			t.Errorf("%s: %d %v", path, rec.Code, rec.Header())
 		}
@@ -202,13 +202,13 @@ func TestQueryStrings(t *testing.T) {
 		"status=%zz": "", "a=1;b=2": "", "page=1&page=2": "page", "status=started&status=failed": "status",
 		"page=0&limit=501&status=x&courseId=x&updatedSince=x&employeeExternalId=&after=x": "employeeExternalId status courseId updatedSince page limit after",
 	} {
-		rec := ask(h, allToken, "GET", "/assignments?"+query, "")
+		rec := h.ask(allToken, "GET", "/assignments?"+query, "")
 		if got := failureOf(t, rec); rec.Code != 400 || got.Code != "invalid_request" || got.fields() != fields {
 			t.Errorf("%s: %d %s", query, rec.Code, rec.Body)
 		}
 	}
 	f := &fake{}
-	rec := ask(newAPI(t, f, publicapi.Options{}), allToken, "GET", "/assignments?unknown=1&unknown=2&limit=5", "")
+	rec := newAPI(t, f, publicapi.Options{}).ask(allToken, "GET", "/assignments?unknown=1&unknown=2&limit=5", "")
 	want := []any{domain.AssignmentFilter{}, domain.PageRequest{Number: 1, Limit: 5}}
 	if diff := cmp.Diff(want, f.called); rec.Code != 200 || diff != "" {
 		t.Errorf("%d %s", rec.Code, diff)

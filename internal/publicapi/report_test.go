@@ -268,11 +268,11 @@ func TestTooManyReports(t *testing.T) {
 	wait := func() error { begun <- struct{}{}; <-goOn; return nil }
 	c := storetest.Company(t, s, "Report").Company
 	reports := service.NewReports(hookedStore{Store: s, before: wait}, service.ReportOptions{PerCompany: 1})
-	h := publicapi.New(companyService{fake: &fake{}, company: c}, reports, publicapi.Options{})
+	h := testAPI{publicapi.New(companyService{fake: &fake{}, company: c}, reports, publicapi.Options{})}
 	first := make(chan *httptest.ResponseRecorder)
-	go func() { first <- ask(h, readToken, "GET", "/reports/assignments.csv", "") }()
+	go func() { first <- h.ask(readToken, "GET", "/reports/assignments.csv", "") }()
 	<-begun
-	rec := ask(h, readToken, "GET", "/reports/employees.xlsx", "")
+	rec := h.ask(readToken, "GET", "/reports/employees.xlsx", "")
 	if f := failureOf(t, rec); rec.Code != 429 || f.Code != "too_many_reports" || rec.Header().Get("Retry-After") == "" {
 		t.Errorf("%d %v %s", rec.Code, rec.Header(), rec.Body)
 	}
@@ -280,7 +280,7 @@ func TestTooManyReports(t *testing.T) {
 	if rec := <-first; rec.Code != 200 || !strings.HasPrefix(rec.Body.String(), "id,") {
 		t.Errorf("%d %s", rec.Code, rec.Body)
 	}
-	if rec := ask(h, readToken, "GET", "/reports/employees.csv", ""); rec.Code != 200 {
+	if rec := h.ask(readToken, "GET", "/reports/employees.csv", ""); rec.Code != 200 {
 		t.Errorf("afterwards: %d %s", rec.Code, rec.Body)
 	}
 }
@@ -291,8 +291,8 @@ func TestReportOfUnreachableDatabase(t *testing.T) {
 	c := storetest.Company(t, s, "Report").Company
 	down := func() error { return domain.Errorf(domain.CodeUnavailable, "Not now.") }
 	reports := service.NewReports(hookedStore{Store: s, before: down}, service.DefaultReportOptions)
-	h := publicapi.New(companyService{fake: &fake{}, company: c}, reports, publicapi.Options{})
-	rec := ask(h, readToken, "GET", "/reports/assignments.xlsx", "")
+	h := testAPI{publicapi.New(companyService{fake: &fake{}, company: c}, reports, publicapi.Options{})}
+	rec := h.ask(readToken, "GET", "/reports/assignments.xlsx", "")
 	if f := failureOf(t, rec); rec.Code != 503 || f.Code != "unavailable" || rec.Header().Get("Content-Disposition") != "" {
 		t.Errorf("%d %v %s", rec.Code, rec.Header(), rec.Body)
 	}

@@ -84,8 +84,11 @@ func (t *Tokens) Authenticate(ctx context.Context, bearer string, from netip.Add
 	if err != nil {
 		return domain.Token{}, fmt.Errorf("look up a token: %w", err)
 	}
-	keepable := t.watcher.Confirm(domain.CacheTokens, found.Version, began)
-	return withoutToken(found.Token, t.cache.keep(hash, found, keepable, t.opt.Now(), from))
+	now := t.opt.Now()
+	if t.watcher.Confirm(domain.CacheTokens, found.Version, began) {
+		return withoutToken(found.Token, t.cache.keep(hash, found, now, from))
+	}
+	return withoutToken(found.Token, t.cache.useOnce(found, now, from))
 }
 
 // withoutToken returns an empty token with an error, so that a refusal discloses

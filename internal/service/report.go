@@ -79,7 +79,7 @@ func NewReports(store ReportStore, options ReportOptions) *Reports {
 // Assignments writes the report of the company's assignments. Codes:
 // too_many_reports.
 func (r *Reports) Assignments(ctx context.Context, c domain.Caller, f domain.AssignmentFilter, form ReportForm, begin BeginReport) error {
-	return writeReport(ctx, r, c, assignmentTable, form, begin, func(ctx context.Context, _ time.Time, yield func([]domain.Assignment) error) error {
+	return writeReport(ctx, r, assignmentTable, reportRequest{c, form, begin}, func(ctx context.Context, _ time.Time, yield func([]domain.Assignment) error) error {
 		return r.store.AssignmentReport(ctx, c.Company.ID, f, yield)
 	})
 }
@@ -87,7 +87,7 @@ func (r *Reports) Assignments(ctx context.Context, c domain.Caller, f domain.Ass
 // Employees writes the report of the company's employees, with the number of each
 // one's assignments by status. Codes: too_many_reports.
 func (r *Reports) Employees(ctx context.Context, c domain.Caller, f domain.EmployeeFilter, form ReportForm, begin BeginReport) error {
-	return writeReport(ctx, r, c, employeeTable, form, begin, func(ctx context.Context, now time.Time, yield func([]domain.EmployeeSummary) error) error {
+	return writeReport(ctx, r, employeeTable, reportRequest{c, form, begin}, func(ctx context.Context, now time.Time, yield func([]domain.EmployeeSummary) error) error {
 		return r.store.EmployeeReport(ctx, c.Company.ID, f, now, yield)
 	})
 }
@@ -98,17 +98,26 @@ func (r *Reports) AuditLog(ctx context.Context, c domain.Caller, f domain.AuditF
 	if err := f.Check(); err != nil {
 		return err
 	}
-	return writeReport(ctx, r, c, auditTable, form, begin, func(ctx context.Context, _ time.Time, yield func([]domain.AuditEntry) error) error {
+	return writeReport(ctx, r, auditTable, reportRequest{c, form, begin}, func(ctx context.Context, _ time.Time, yield func([]domain.AuditEntry) error) error {
 		return r.store.AuditReport(ctx, c.Company.ID, f, yield)
 	})
 }
 
-// writeReport writes the rows that source yields to a file, and records the download
-// in the audit log first. All rows are judged overdue or not at the same instant,
-// now.
-func writeReport[T any](ctx context.Context, r *Reports, c domain.Caller, t reportTable[T], form ReportForm, begin BeginReport,
-	source func(ctx context.Context, now time.Time, yield func([]T) error) error,
-) error {
+// reportRequest is who asks for a report, in which form, and where it is written.
+type reportRequest struct {
+	caller domain.Caller
+	form   ReportForm
+	begin  BeginReport
+}
+
+// reportSource passes the rows of a report to yield in batches. All rows are judged
+// overdue or not at the same instant, now.
+type reportSource[T any] func(ctx context.Context, now time.Time, yield func([]T) error) error
+
+// writeReport writes the rows of a source to a file, and records the download in the
+// audit log first.
+func writeReport[T any](ctx context.Context, r *Reports, t reportTable[T], req reportRequest, source reportSource[T]) error {
+	c := req.caller
 	if err := r.acquire(c.Company.ID); err != nil {
 		return err
 	}
@@ -124,7 +133,7 @@ func writeReport[T any](ctx context.Context, r *Reports, c domain.Caller, t repo
 	}
 	download := domain.AuditEntry{
 		CompanyID: c.Company.ID, Actor: c.Actor, Action: "report.downloaded", RecordKind: "report", RecordID: t.name,
-		Detail: fmt.Sprintf("As %s.", strings.ToUpper(string(form.Format))),
+		Detail: fmt.Sprintf("As %s.", strings.ToUpper(string(req.form.Format))),
 	}
 	if err := r.store.RecordAudit(ctx, download); err != nil {
 		return err
@@ -132,7 +141,7 @@ func writeReport[T any](ctx context.Context, r *Reports, c domain.Caller, t repo
 	now := r.store.Now()
 	var w report.Writer
 	start := func() (err error) {
-		w, err = t.writer(ctx, form, now.In(zone), begin)
+		w, err = t.writer(ctx, req.form, now.In(zone), req.begin)
 		return err
 	}
 	cells := make([]report.Cell, 0, len(t.columns))

@@ -101,17 +101,13 @@ func (c *tokenCache) adopt(version int64) {
 	}
 }
 
-// keep caches a token that was found, if keepable, and admits it if it may enter.
-func (c *tokenCache) keep(hash tokenHash, found domain.TokenLookup[domain.Token], keepable bool, now time.Time, from netip.Addr) error {
+// keep caches a token that was found, and admits it if it may enter.
+func (c *tokenCache) keep(hash tokenHash, found domain.TokenLookup[domain.Token], now time.Time, from netip.Addr) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if keepable {
-		c.adopt(found.Version)
-	}
+	c.adopt(found.Version)
 	if !found.Found {
-		if keepable {
-			c.ignore(unknownToken{hash: hash})
-		}
+		c.ignore(unknownToken{hash: hash})
 		return domain.ErrUnauthorized
 	}
 	entry := &cached[domain.Token]{token: found.Token}
@@ -119,15 +115,26 @@ func (c *tokenCache) keep(hash tokenHash, found domain.TokenLookup[domain.Token]
 	if held := c.tokens[hash]; held != nil {
 		c.retire(held)
 	}
-	switch {
-	case !keepable:
-		c.retire(entry)
-	case found.Token.Live(now):
+	if found.Token.Live(now) {
 		c.tokens[hash] = entry
-	default:
+	} else {
 		delete(c.tokens, hash)
 		c.ignore(unknownToken{hash: hash})
 	}
+	return err
+}
+
+// useOnce admits a token that may have changed since it was read and is therefore not
+// cached. Only its use is kept.
+func (c *tokenCache) useOnce(found domain.TokenLookup[domain.Token], now time.Time, from netip.Addr) error {
+	if !found.Found {
+		return domain.ErrUnauthorized
+	}
+	entry := &cached[domain.Token]{token: found.Token}
+	err := admit(entry, now, from)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.retire(entry)
 	return err
 }
 

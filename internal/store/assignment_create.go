@@ -214,7 +214,8 @@ func (p *assignPlan) one(in domain.NewAssignment, now time.Time) domain.BulkResu
 		return domain.BulkResult{Err: domain.ErrTooManyAssignments}
 	}
 	p.live[e.ID]++
-	a := in.Make(p.ids[len(p.made)], e, course.Course, now, p.defaultDays)
+	a := in.Make(e, course.Course, now, p.defaultDays)
+	a.ID = p.ids[len(p.made)]
 	p.existing[in.ExternalID] = a
 	p.made = append(p.made, a)
 	return domain.BulkResult{Assignment: a}

@@ -54,11 +54,11 @@ func badBodies(t *testing.T, s *suite) {
 				continue
 			}
 			for name, body := range invalidBodies {
-				wantFailure(t, op.id+": "+name, c.send(t, op.method, missingPaths.Replace(op.path), body), 400, "invalid_request", "")
+				c.send(t, op.method, missingPaths.Replace(op.path), body).wantFailure(t, op.id+": "+name, 400, "invalid_request", "")
 			}
 			if op.id != "updateEmployee" {
 				for _, body := range []string{"", " ", "{}"} {
-					wantFailure(t, op.id+": nothing", c.send(t, op.method, missingPaths.Replace(op.path), body), 400, "invalid_request", "")
+					c.send(t, op.method, missingPaths.Replace(op.path), body).wantFailure(t, op.id+": nothing", 400, "invalid_request", "")
 				}
 			}
 		}
@@ -149,7 +149,7 @@ func compressed(t *testing.T, s *suite) {
 	_ = w.Close()
 	for _, coding := range []string{"gzip", ""} {
 		a := f.send(t, "PATCH", "/employees/nobody", packed.String(), func(r *http.Request) { r.Header.Set("Content-Encoding", coding) })
-		wantFailure(t, "gzip", a, 400, "invalid_request", "compressed")
+		a.wantFailure(t, "gzip", 400, "invalid_request", "compressed")
 	}
 }
 

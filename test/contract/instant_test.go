@@ -47,9 +47,9 @@ func instants(t *testing.T, s *suite) {
 			status: 400, code: "invalid_request", fields: "deadline"})
 	}
 	a := f.send(t, "POST", "/assignments", fmt.Sprintf(`{"employeeExternalId":"E1","courseId":%d,"externalId":"bad","deadline":"2099-01-01"}`, f.course))
-	wantFailure(t, "the right form is shown", a, 400, "invalid_request", "2026-11-14T09:30:00")
+	a.wantFailure(t, "the right form is shown", 400, "invalid_request", "2026-11-14T09:30:00")
 	a = f.send(t, "POST", "/assignments", fmt.Sprintf(`{"employeeExternalId":"E1","courseId":%d,"externalId":"bad","deadline":"2099-02-29T00:00:00Z"}`, f.course))
-	wantFailure(t, "a day that is not in the calendar", a, 400, "invalid_request", "no such day")
+	a.wantFailure(t, "a day that is not in the calendar", 400, "invalid_request", "no such day")
 	f.sendRow(t, f.caller, row{do: "GET /assignments/by-external-id/bad", status: 404, code: "assignment_not_found"})
 	for _, since := range []string{
 		"2020-01-01T00:00:00Z", "2020-01-01T00:00:00%2B03:00", "2020-01-01T00:00:00+03:00", "2020-01-01T00:00:00%2003:00", "2020-01-01T00:00:00-03:00",

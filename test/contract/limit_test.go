@@ -26,7 +26,7 @@ func manyAssignments(t *testing.T, s *suite) {
 		t.Errorf("%d assignments are shown, want %d", len(shown), most)
 	}
 	oneMore := fmt.Sprintf(`{"employeeExternalId":"BUSY","courseId":%d,"externalId":"MANY"}`, f.course)
-	wantFailure(t, "one more", f.send(t, "POST", "/assignments", oneMore), 409, "too_many_assignments", "")
+	f.send(t, "POST", "/assignments", oneMore).wantFailure(t, "one more", 409, "too_many_assignments", "")
 	bulk := f.send(t, "POST", "/assignments/bulk", `{"items":[`+oneMore+`]}`)
 	if bulk.status != 200 || bulk.str("results.0.code") != "too_many_assignments" {
 		t.Errorf("one more in bulk: %d %s", bulk.status, bulk.text)

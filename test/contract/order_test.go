@@ -36,7 +36,7 @@ func rateLimit(t *testing.T, s *suite) {
 	}
 	for _, op := range f.suite.public.operations {
 		a := f.sendExample(t, op)
-		wantFailure(t, op.id, a, 429, "rate_limited", "")
+		a.wantFailure(t, op.id, 429, "rate_limited", "")
 		if a.header.Get("Retry-After") == "" || a.header.Get("RateLimit-Limit") != "2" || a.header.Get("RateLimit-Remaining") != "0" || a.header.Get("RateLimit-Reset") == "" {
 			t.Errorf("%s: %v", op.id, a.header)
 		}
@@ -55,15 +55,15 @@ func rateLimit(t *testing.T, s *suite) {
 func orderOfChecks(t *testing.T, s *suite) {
 	f := newRateLimitedSuite(t, s).newCompany(t)
 	reading := f.withToken(f.createToken(t, "b2b_read"))
-	wantFailure(t, "unknown before all", f.withToken("cb_").send(t, "POST", "/employees/provision", "{"), 401, "unauthorized", "")
+	f.withToken("cb_").send(t, "POST", "/employees/provision", "{").wantFailure(t, "unknown before all", 401, "unauthorized", "")
 	for range 3 {
-		wantFailure(t, "scope before rate and body", reading.send(t, "POST", "/employees/provision", "{"), 403, "insufficient_scope", "b2b_provision")
+		reading.send(t, "POST", "/employees/provision", "{").wantFailure(t, "scope before rate and body", 403, "insufficient_scope", "b2b_provision")
 	}
 	for range 2 {
-		wantFailure(t, "body", f.send(t, "POST", "/employees/provision", "{"), 400, "invalid_request", "")
+		f.send(t, "POST", "/employees/provision", "{").wantFailure(t, "body", 400, "invalid_request", "")
 	}
-	wantFailure(t, "rate before body", f.send(t, "POST", "/employees/provision", "{"), 429, "rate_limited", "")
-	wantFailure(t, "rate before existence", f.send(t, "GET", "/employees/nobody", ""), 429, "rate_limited", "")
+	f.send(t, "POST", "/employees/provision", "{").wantFailure(t, "rate before body", 429, "rate_limited", "")
+	f.send(t, "GET", "/employees/nobody", "").wantFailure(t, "rate before existence", 429, "rate_limited", "")
 
 	f, other := s.newCompany(t), s.newCompany(t)
 	f.provision(t, "E1")

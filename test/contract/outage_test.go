@@ -113,7 +113,7 @@ func outage(t *testing.T, s *suite) {
 			if a.status == 200 && op.id == "getToken" || a.status == 200 && op.id == "listCourses" {
 				continue // what is in memory
 			}
-			wantFailure(t, op.id+" in the outage", a, 503, "unavailable", "")
+			a.wantFailure(t, op.id+" in the outage", 503, "unavailable", "")
 			if a.header.Get("Retry-After") == "" {
 				t.Errorf("%s: no Retry-After", op.id)
 			}

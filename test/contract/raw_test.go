@@ -67,20 +67,20 @@ func connections(t *testing.T, s *suite) {
 		"no end of chunks":         fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", len(body), body),
 		"a broken chunk":           "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
 	} {
-		wantFailure(t, name, f.sendRaw(t, "POST", "/employees/provision", rest, true), 400, "invalid_request", "")
+		f.sendRaw(t, "POST", "/employees/provision", rest, true).wantFailure(t, name, 400, "invalid_request", "")
 	}
 	chunked := fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n5\r\n%s\r\n%x\r\n%s\r\n0\r\n\r\n", body[:5], len(body)-5, body[5:])
 	wantData(t, "in chunks", `{"externalId":"H1","status":"found"}`, f.sendRaw(t, "POST", "/employees/provision", chunked, false).body["data"])
 	a = f.sendRaw(t, "POST", "/employees/provision", fmt.Sprintf("Content-Length: %d\r\nExpect: 100-continue\r\n\r\n", 5<<20), false)
-	wantFailure(t, "a client that asks before it sends too much", a, 413, "payload_too_large", "")
+	a.wantFailure(t, "a client that asks before it sends too much", 413, "payload_too_large", "")
 	for _, megabytes := range []int{2, 20} {
 		whole := fmt.Sprintf("Content-Length: %d\r\n\r\n%s", megabytes<<20, strings.Repeat("x", megabytes<<20))
 		a = f.sendRaw(t, "POST", "/employees/provision", whole, false)
-		wantFailure(t, "a client that reads once it has sent everything", a, 413, "payload_too_large", "")
+		a.wantFailure(t, "a client that reads once it has sent everything", 413, "payload_too_large", "")
 		a = f.withToken("cb_").sendRaw(t, "POST", "/employees/provision", whole, false)
-		wantFailure(t, "such a client without a token", a, 401, "unauthorized", "")
+		a.wantFailure(t, "such a client without a token", 401, "unauthorized", "")
 	}
-	wantFailure(t, "a path that is not encoded", f.sendRaw(t, "GET", "/employees/%zz", "\r\n", false), 400, "invalid_request", "percent-encoding")
+	f.sendRaw(t, "GET", "/employees/%zz", "\r\n", false).wantFailure(t, "a path that is not encoded", 400, "invalid_request", "percent-encoding")
 	a = f.sendRaw(t, "GET", "/employees/..", "\r\n", false)
-	wantFailure(t, "a client that does not tidy paths", a, 404, "employee_not_found", "")
+	a.wantFailure(t, "a client that does not tidy paths", 404, "employee_not_found", "")
 }

@@ -20,7 +20,7 @@ func (c caller) sendExample(t *testing.T, op *operation, change ...func(*http.Re
 	return c.send(t, op.method, missingPaths.Replace(op.path), op.body, change...)
 }
 
-func wantFailure(t *testing.T, what string, a *answer, status int, code, words string) {
+func (a *answer) wantFailure(t *testing.T, what string, status int, code, words string) {
 	t.Helper()
 	if message, _ := a.body["message"].(string); a.status != status || a.code() != code || !strings.Contains(message, words) {
 		t.Errorf("%s: got %d %s, want %d %s %q\n%.300s", what, a.status, a.code(), status, code, words, a.text)
@@ -107,10 +107,10 @@ func forbidden(t *testing.T, s *suite) {
 		for _, scope := range op.scopes {
 			if scope != "b2b_api" {
 				a := f.withToken(without[scope]).sendExample(t, op)
-				wantFailure(t, op.id, a, 403, "insufficient_scope", scope)
+				a.wantFailure(t, op.id, 403, "insufficient_scope", scope)
 			}
 		}
-		wantFailure(t, op.id, gone.sendExample(t, op), 403, "company_suspended", "suspended")
+		gone.sendExample(t, op).wantFailure(t, op.id, 403, "company_suspended", "suspended")
 	}
 	for _, c := range []struct {
 		from   string
@@ -164,7 +164,7 @@ func invalid(t *testing.T, s *suite) {
 				path += "?limit=0"
 			}
 			if _, ok := op.answers[400]; ok {
-				wantFailure(t, op.id, c.send(t, op.method, path, body), 400, "invalid_request", "")
+				c.send(t, op.method, path, body).wantFailure(t, op.id, 400, "invalid_request", "")
 			}
 			if _, ok := op.answers[404]; ok && op.id != "createAssignment" {
 				if a := c.sendExample(t, op); a.status != 404 || !strings.HasSuffix(a.code(), "_not_found") {
@@ -190,13 +190,13 @@ func tooLarge(t *testing.T, s *suite) {
 			}
 			path := missingPaths.Replace(op.path)
 			for name, change := range map[string]func(*http.Request){"": func(*http.Request) {}, "chunked ": chunked} {
-				wantFailure(t, name+op.id, c.send(t, op.method, path, pad(limit+1), change), 413, "payload_too_large", "1 MiB")
-				wantFailure(t, name+op.id, c.send(t, op.method, path, pad(3*limit), change), 413, "payload_too_large", "1 MiB")
+				c.send(t, op.method, path, pad(limit+1), change).wantFailure(t, name+op.id, 413, "payload_too_large", "1 MiB")
+				c.send(t, op.method, path, pad(3*limit), change).wantFailure(t, name+op.id, 413, "payload_too_large", "1 MiB")
 				if a := c.send(t, op.method, path, pad(limit), change); a.status != 400 && a.status != 404 {
 					t.Errorf("%s%s: a body of 1 MiB is %d %.200s", name, op.id, a.status, a.text)
 				}
 			}
-			wantFailure(t, op.id+" without a token", c.withToken("").send(t, op.method, path, pad(limit+1)), 401, "unauthorized", "")
+			c.withToken("").send(t, op.method, path, pad(limit+1)).wantFailure(t, op.id+" without a token", 401, "unauthorized", "")
 		}
 	}
 }
