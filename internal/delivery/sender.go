@@ -189,7 +189,7 @@ func (s *Sender) headers(r *Request, at time.Time) (domain.Headers, error) {
 	if !isHeaderValue(r.Event) || !isHeaderValue(r.DeliveryID) {
 		return nil, errors.New("its event or delivery id does not fit into a header")
 	}
-	signed, err := Sign(r.DeliveryID, at, r.Body, r.Secret, r.PreviousSecret)
+	signed, err := Sign(Message{DeliveryID: r.DeliveryID, At: at, Body: r.Body, Secret: r.Secret, PreviousSecret: r.PreviousSecret})
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func TestSendTellsWhatItSentAndGot(t *testing.T) {
 	out := sender.Send(t.Context(), attempt)
 
 	got := <-arrivals
-	signed, err := Sign(attempt.DeliveryID, at, attempt.Body, attempt.Secret, attempt.PreviousSecret)
+	signed, err := Sign(Message{attempt.DeliveryID, at, attempt.Body, attempt.Secret, attempt.PreviousSecret})
 	if err != nil {
 		t.Fatal(err)
 	}

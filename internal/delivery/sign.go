@@ -36,26 +36,34 @@ type Signatures struct {
 	Standard string // webhook-signature, separated by spaces; several values during a rotation
 }
 
-// Sign signs body for one attempt. previous holds the secrets that rotations replaced, as
+// Message is what one attempt signs. PreviousSecret holds the secrets that rotations replaced, as
 // domain.FormatRetiredSecrets writes them, and is empty outside the overlap.
+type Message struct {
+	DeliveryID             string
+	At                     time.Time
+	Body                   []byte
+	Secret, PreviousSecret string
+}
+
+// Sign returns the signatures of a message.
 //
 // The two header families key differently: X-Service-Signature uses the secret as shown, Standard Webhooks the bytes
 // that its base64 part stands for.
-func Sign(deliveryID string, at time.Time, body []byte, secret, previous string) (Signatures, error) {
-	timestamp := strconv.FormatInt(at.Unix(), 10)
-	standard, err := signStandard(deliveryID, timestamp, body, secret)
+func Sign(m Message) (Signatures, error) {
+	timestamp := strconv.FormatInt(m.At.Unix(), 10)
+	standard, err := signStandard(m.DeliveryID, timestamp, m.Body, m.Secret)
 	if err != nil {
 		return Signatures{}, err
 	}
-	s := Signatures{Service: signService(body, secret), Standard: standard}
+	s := Signatures{Service: signService(m.Body, m.Secret), Standard: standard}
 	var retired []string
 	// The caller has checked that the newest still signs.
-	for _, r := range domain.ParseRetiredSecrets(previous, at.Add(time.Second), at) {
-		standard, err = signStandard(deliveryID, timestamp, body, r.Secret)
+	for _, r := range domain.ParseRetiredSecrets(m.PreviousSecret, m.At.Add(time.Second), m.At) {
+		standard, err = signStandard(m.DeliveryID, timestamp, m.Body, r.Secret)
 		if err != nil {
 			return Signatures{}, err
 		}
-		retired = append(retired, signService(body, r.Secret))
+		retired = append(retired, signService(m.Body, r.Secret))
 		s.Standard += " " + standard
 	}
 	s.Previous = strings.Join(retired, ", ")

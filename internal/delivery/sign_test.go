@@ -34,8 +34,10 @@ func TestNewSecretIsRandomBase64Of32Bytes(t *testing.T) {
 
 func TestSignGivesPublishedExample(t *testing.T) {
 	t.Parallel()
-	got, err := Sign("msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`),
-		"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "")
+	got, err := Sign(Message{
+		"msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`),
+		"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +65,7 @@ func TestSignSatisfiesStandardWebhooksLibrary(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			id, now := uuid.Must(uuid.NewV7()).String(), time.Now()
-			signed, err := Sign(id, now, []byte(signedBody), secret, tc.previous)
+			signed, err := Sign(Message{id, now, []byte(signedBody), secret, tc.previous})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +108,7 @@ func TestSignAgreesWithOpenSSL(t *testing.T) {
 	want.Previous, old = byOpenSSL(previous)
 	want.Standard += " " + old
 
-	got, err := Sign(id, at, []byte(signedBody), secret, previous)
+	got, err := Sign(Message{id, at, []byte(signedBody), secret, previous})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +125,7 @@ func TestSignRefusesOddSecretsWithoutQuotingThem(t *testing.T) {
 			if pair[1] == "" && pair[0] == good {
 				continue // no previous secret is no error
 			}
-			_, err := Sign("id", time.Unix(0, 0), nil, pair[0], pair[1])
+			_, err := Sign(Message{"id", time.Unix(0, 0), nil, pair[0], pair[1]})
 			if !errors.Is(err, ErrSecret) || strings.Contains(err.Error(), "hush") {
 				t.Errorf("Sign with %q: %v, want ErrSecret", pair, err)
 			}

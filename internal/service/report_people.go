@@ -15,7 +15,7 @@ func (r *Reports) EmployeeList(ctx context.Context, c domain.Caller, f domain.Em
 	if err := f.Check(); err != nil {
 		return err
 	}
-	return writeReport(ctx, r, c, employeeListTable, form, begin, func(ctx context.Context, _ time.Time, yield func([]domain.EmployeeOverview) error) error {
+	return writeReport(ctx, r, employeeListTable, reportRequest{c, form, begin}, func(ctx context.Context, _ time.Time, yield func([]domain.EmployeeOverview) error) error {
 		return r.store.EmployeeListReport(ctx, c.Company.ID, f, yield)
 	})
 }

@@ -199,8 +199,8 @@ func (s *Store) ContinueRedelivery(ctx context.Context, company, id int64, limit
 		if err != nil {
 			return err
 		}
-		finished = len(picked.ids) < limit
-		return s.requeuePicked(ctx, tx, box, j, picked, finished)
+		finished = picked.last
+		return s.requeuePicked(ctx, tx, box, j, picked)
 	})
 	return finished, err
 }
@@ -210,6 +210,7 @@ type picked struct {
 	ids    []string
 	keys   []domain.EndpointKey
 	cursor string
+	last   bool // no more deliveries follow
 }
 
 // pickRedeliverable reads the step's deliveries in order, each state and kind by
@@ -249,10 +250,14 @@ func (s *Store) pickRedeliverable(ctx context.Context, tx db.Tx, j domain.Redeli
 		return err
 	}, fmt.Sprintf(`SELECT CAST(w.id AS text), w.endpoint_id, w.created_at FROM (%s) w ORDER BY w.created_at, w.id LIMIT $%d`,
 		strings.Join(walks, " UNION ALL "), len(args)), args...)
-	return out, tx.Send(ctx, b)
+	err := tx.Send(ctx, b)
+	out.last = len(out.ids) < limit
+	return out, err
 }
 
-func (s *Store) requeuePicked(ctx context.Context, tx db.Tx, box *outbox, j domain.Redelivery, p picked, finished bool) error {
+// requeuePicked queues the step's deliveries again and stores how far the redelivery
+// has come.
+func (s *Store) requeuePicked(ctx context.Context, tx db.Tx, box *outbox, j domain.Redelivery, p picked) error {
 	now := tx.Now()
 	b := &db.Batch{}
 	if len(p.ids) > 0 {
@@ -262,7 +267,7 @@ func (s *Store) requeuePicked(ctx context.Context, tx db.Tx, box *outbox, j doma
 			append([]any{now, j.RequestedBy, j.CompanyID}, args...)...)
 	}
 	var end *time.Time
-	if finished {
+	if p.last {
 		end = &now
 	}
 	b.Exec(`UPDATE redeliveries SET done = done + $3, cursor = $4, finished_at = $5 WHERE company_id = $1 AND id = $2`,
