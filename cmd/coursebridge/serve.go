@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"io"
+	"os"
 	"os/signal"
 	"syscall"
 	"time"
@@ -105,7 +107,18 @@ func (c *demoCommand) Run(ctx context.Context, cli *commands) error {
 	if cli.out.json {
 		out.Progress = cli.log
 	}
+	out.Terminal = isTerminal(out.Progress)
 	config := cli.config()
 	config.SecretKey = ""
 	return app.Demo(ctx, config, serve, out)
+}
+
+// isTerminal reports whether somebody is watching what is written.
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

@@ -35,7 +35,23 @@ func (d DemoStarted) String() string {
 // DemoOutput is where the demo writes its progress, and what it calls once it runs.
 type DemoOutput struct {
 	Progress io.Writer
+	Terminal bool // whether Progress is a terminal
 	Started  func(DemoStarted) error
+}
+
+// showProgress returns a function that shows how far the preparation is: in place
+// on a terminal, and as one line elsewhere.
+func (o DemoOutput) showProgress() func(done, total int, what string) {
+	if !o.Terminal {
+		fmt.Fprintln(o.Progress, "Preparing the company.")
+		return func(int, int, string) {}
+	}
+	return func(done, total int, what string) {
+		fmt.Fprintf(o.Progress, "\rPreparing the company: %3d%% (%s)%-12s", done*100/total, what, "")
+		if done == total {
+			fmt.Fprintln(o.Progress)
+		}
+	}
 }
 
 // Demo serves a throw-away company until ctx ends.
@@ -80,12 +96,8 @@ func (a *App) demo(ctx context.Context, sc ServeConfig, out DemoOutput) error {
 	if err != nil {
 		return err
 	}
-	world := demo.New(a.learning, caller)
-	err = world.Seed(ctx, func(done, total int, what string) {
-		fmt.Fprintf(out.Progress, "\rPreparing the company: %3d%% (%s)%-12s", done*100/total, what, "")
-	})
-	fmt.Fprintln(out.Progress)
-	if err != nil {
+	world := demo.New(a.learning, a.store, caller)
+	if err := world.Seed(ctx, out.showProgress()); err != nil {
 		return err
 	}
 	token, err := a.CreateToken(ctx, TokenInput{Company: company.CompanyID, Name: "Demo", Scopes: scopeNames()})

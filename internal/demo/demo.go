@@ -11,14 +11,20 @@ import (
 )
 
 const (
-	peopleCount   = 60                  // employees at the start
-	historyLength = 90 * 24 * time.Hour // how far back the activity of the learners goes
-	seed          = 20_261_114          // fixed, so that every demo starts with the same data
+	peopleCount = 60         // employees at the start
+	seed        = 20_261_114 // fixed, so that every demo starts with the same data
+	day         = 24 * time.Hour
 )
+
+// Past moves the instants at which records came into being.
+type Past interface {
+	Backdate(ctx context.Context, company int64, joined, assigned []domain.PastRecord) error
+}
 
 // World is a company with its simulated employees.
 type World struct {
 	learning   *service.Learning
+	past       Past
 	caller     domain.Caller // acts for the company
 	platform   domain.Actor  // reports the activity of the learners
 	rand       *rand.Rand
@@ -28,9 +34,9 @@ type World struct {
 }
 
 // New returns a world without courses and employees for the caller's company.
-func New(learning *service.Learning, caller domain.Caller) *World {
+func New(learning *service.Learning, past Past, caller domain.Caller) *World {
 	return &World{
-		learning: learning, caller: caller, rand: rand.New(rand.NewPCG(seed, seed)), //nolint:gosec // The random values are not secrets.
+		learning: learning, past: past, caller: caller, rand: rand.New(rand.NewPCG(seed, seed)), //nolint:gosec // The random values are not secrets.
 		platform: domain.Actor{Kind: domain.ActorPlatform, Label: "demo learners"},
 	}
 }
@@ -38,7 +44,7 @@ func New(learning *service.Learning, caller domain.Caller) *World {
 // Seed adds courses, employees and their assignments to the company. It calls
 // progress after each step with the kind of record that was added, such as "people".
 func (w *World) Seed(ctx context.Context, progress func(done, total int, what string)) error {
-	total := len(catalogue) + 1 + 2*peopleCount
+	total := len(catalogue) + 1 + peopleCount
 	done := 0
 	stepDone := func(what string) {
 		done++
@@ -60,80 +66,42 @@ func (w *World) Seed(ctx context.Context, progress func(done, total int, what st
 	w.courses = append(w.courses, domain.Course{ID: sliceID, Name: "Workplace safety: office staff", PassMark: 80_00, AllowedAttempts: 3})
 	stepDone("courses")
 	for range peopleCount {
-		if err := w.hire(ctx); err != nil {
+		if err := w.addPast(ctx); err != nil {
 			return err
 		}
 		stepDone("people")
-	}
-	for n := range peopleCount {
-		if err := w.assignHistory(ctx, n); err != nil {
-			return err
-		}
-		stepDone("assignments")
 	}
 	return nil
 }
 
 // hire adds the next employee.
-func (w *World) hire(ctx context.Context) error {
+func (w *World) hire(ctx context.Context) (domain.Employee, error) {
 	in, tags := person(w.rand, w.hired)
 	w.hired++
 	if _, _, err := w.learning.Provision(ctx, w.caller, in); err != nil {
-		return fmt.Errorf("provision %s: %w", in.ExternalID, err)
+		return domain.Employee{}, fmt.Errorf("provision %s: %w", in.ExternalID, err)
 	}
-	_, err := w.learning.PatchEmployee(ctx, w.caller, in.ExternalID, domain.EmployeePatch{Tags: &tags})
-	return err
+	changed, err := w.learning.PatchEmployee(ctx, w.caller, in.ExternalID, domain.EmployeePatch{Tags: &tags})
+	return changed.Employee, err
 }
 
-// assignHistory assigns a few courses to employee n and records past activity for
-// most of them.
-func (w *World) assignHistory(ctx context.Context, n int) error {
-	now := w.learning.Now()
-	for k := range 2 + w.rand.IntN(3) {
-		began := now.Add(-time.Duration(w.rand.Int64N(int64(historyLength))))
-		deadline := domain.NormalizeTime(began.AddDate(0, 0, 20+w.rand.IntN(100)))
-		a, err := w.assign(ctx, n, (n+k)%len(w.courses), fmt.Sprintf("A-%04d-%d", 1001+n, k+1), &deadline)
-		if err != nil {
-			return err
-		}
-		if w.rand.IntN(5) == 0 {
-			continue // not started
-		}
-		if err := w.learn(ctx, a, began, 1+w.rand.IntN(4)); err != nil {
-			return err
-		}
-	}
-	return nil
+// newAssignment is an assignment of a course to an employee, both by number.
+type newAssignment struct {
+	employee, course int
+	externalID       string
+	deadline         *time.Time
 }
 
-// assign assigns w.courses[course] to an employee, given by number.
-func (w *World) assign(ctx context.Context, employee, course int, externalID string, deadline *time.Time) (domain.Assignment, error) {
+func (w *World) assign(ctx context.Context, n newAssignment) (domain.Assignment, error) {
 	required := w.rand.IntN(2) == 0
 	a, err := w.learning.Assign(ctx, w.caller, domain.NewAssignment{
-		EmployeeExternalID: employeeExternalID(employee), CourseID: w.courses[course].ID,
-		ExternalID: externalID, Deadline: deadline, IsRequired: &required,
+		EmployeeExternalID: employeeExternalID(n.employee), CourseID: w.courses[n.course].ID,
+		ExternalID: n.externalID, Deadline: n.deadline, IsRequired: &required,
 	})
 	if err != nil {
-		return a, fmt.Errorf("assign %s: %w", externalID, err)
+		return a, fmt.Errorf("assign %s: %w", n.externalID, err)
 	}
 	return a, nil
-}
-
-// learn records up to count activities of a learner, the first at the time began and
-// none in the future.
-func (w *World) learn(ctx context.Context, a domain.Assignment, began time.Time, count int) error {
-	var items []domain.ActivityItem
-	at, percent := domain.NormalizeTime(began), 0
-	for range count {
-		percent = min(100, percent+20+w.rand.IntN(50))
-		items = append(items, w.newActivity(a, at, percent))
-		at = domain.NormalizeTime(at.Add(time.Duration(1+w.rand.IntN(48)) * time.Hour))
-		if at.After(w.learning.Now()) {
-			break
-		}
-	}
-	_, err := w.learning.RecordActivities(ctx, w.platform, items)
-	return err
 }
 
 // newActivity returns a finished attempt with a random score for an assessment, or
@@ -173,10 +141,11 @@ func (w *World) Live(ctx context.Context, interval time.Duration) error {
 func (w *World) simulate(ctx context.Context, n int) error {
 	switch {
 	case n%20 == 19:
-		return w.hire(ctx)
+		_, err := w.hire(ctx)
+		return err
 	case n%5 == 4:
 		employee := w.rand.IntN(w.hired)
-		_, err := w.assign(ctx, employee, w.rand.IntN(len(w.courses)), fmt.Sprintf("L-%06d", n), nil)
+		_, err := w.assign(ctx, newAssignment{employee: employee, course: w.rand.IntN(len(w.courses)), externalID: fmt.Sprintf("L-%06d", n)})
 		return err
 	}
 	page, err := w.learning.Assignments(ctx, w.caller, domain.AssignmentFilter{}, domain.PageRequest{Number: 1, Limit: domain.MaxLimit})
