@@ -13,7 +13,9 @@ import (
 
 // ServeFlags are the settings of serve and demo.
 type ServeFlags struct {
-	Listen        string        `env:"COURSEBRIDGE_LISTEN" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"The address to listen on."`
+	Listen        []string      `env:"COURSEBRIDGE_LISTEN" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"host:port, unix:/path, or systemd for the sockets of a socket unit; give it once per address."`
+	TLSCert       string        `env:"COURSEBRIDGE_TLS_CERT" name:"tls-cert" placeholder:"FILE" help:"Serve https with this certificate chain. It is read again when the file changes."`
+	TLSKey        string        `env:"COURSEBRIDGE_TLS_KEY" name:"tls-key" placeholder:"FILE" help:"The file with the certificate's private key."`
 	RateLimit     float64       `env:"COURSEBRIDGE_RATE_LIMIT" default:"50" placeholder:"N" help:"Requests per second and token, on each replica; 0 = no limit."`
 	RateBurst     int           `env:"COURSEBRIDGE_RATE_BURST" default:"100" placeholder:"N" help:"Requests that a token may send at once; 0 = no limit."`
 	ReportLimit   int           `env:"COURSEBRIDGE_REPORT_LIMIT" default:"4" placeholder:"N" help:"Report files streamed at once per company; 0 = no limit."`
@@ -52,7 +54,7 @@ type DispatchFlags struct {
 type InspectFlags struct {
 	MetricsListen string   `env:"COURSEBRIDGE_METRICS_LISTEN" placeholder:"ADDRESS" help:"Serve /metrics on this address only."`
 	MetricsAllow  []string `env:"COURSEBRIDGE_METRICS_ALLOW" placeholder:"CIDR" help:"Networks, besides this machine, that may read /metrics on the main address."`
-	DebugListen   string   `env:"COURSEBRIDGE_DEBUG_LISTEN" placeholder:"ADDRESS" help:"Serve pprof on this address."`
+	DebugListen   string   `env:"COURSEBRIDGE_DEBUG_LISTEN" placeholder:"ADDRESS" help:"Serve pprof and /debug/log-level on this address."`
 }
 
 // StopFlags configure how the server stops.
@@ -64,7 +66,7 @@ type StopFlags struct {
 func (f ServeFlags) config() (app.ServeConfig, error) {
 	memory, err := app.ParseMemory(f.MemoryLimit)
 	return app.ServeConfig{
-		Listen: f.Listen, Webhooks: f.webhooks(), RateLimit: f.RateLimit, RateBurst: f.RateBurst,
+		Listen: f.Listen, TLSCert: f.TLSCert, TLSKey: f.TLSKey, Webhooks: f.webhooks(), RateLimit: f.RateLimit, RateBurst: f.RateBurst,
 		ReportLimit: f.ReportLimit, ReportTimeout: f.ReportTimeout, TrustedProxies: f.TrustedProxy, MemoryLimit: memory,
 		Stop:    app.StopConfig{Delay: f.ShutdownDelay, Drain: f.DrainTimeout},
 		Inspect: app.InspectConfig{MetricsListen: f.MetricsListen, MetricsAllow: f.MetricsAllow, DebugListen: f.DebugListen},

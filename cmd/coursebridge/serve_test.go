@@ -112,6 +112,21 @@ func TestInspectionListeners(t *testing.T) {
 	if status, _ := (&server{url: "http://" + debug}).get(t, "/debug/pprof/goroutine?debug=1"); status != 200 {
 		t.Errorf("pprof: %d", status)
 	}
+	for _, c := range []struct{ send, want string }{{"debug", "debug\n"}, {"loud", "Send debug, info, warn or error.\n"}, {"error", "error\n"}} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://"+debug+"/debug/log-level", strings.NewReader(c.send))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if string(text) != c.want {
+			t.Errorf("the log level %s: %s", c.send, text)
+		}
+	}
 	if code := s.stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}

@@ -83,6 +83,7 @@ func TestDangerousValuesAreRefused(t *testing.T) {
 	for flag, allowed := range map[string]string{
 		"--retention=-1h":                          "at least 1h",
 		"--retention=59m":                          "at least 1h",
+		"--tls-cert=cert.pem":                      "belong together",
 		"--audit-retention=-1h":                    "at least 1h0m0s, or 0 for ever",
 		"--activity-retention=5m":                  "at least 1h0m0s, or 0 for ever",
 		"--rate-limit=-1":                          "between 0 and",

@@ -28,11 +28,13 @@ const keySuffix = ".key"
 type App struct {
 	config Config
 	log    *slog.Logger
+	level  *slog.LevelVar // of log
 	store  *store.Store
 	box    *secret.Box
 	// keyFile is the path of SQLite's key file; it is empty on PostgreSQL, whose
 	// replicas share no file.
 	keyFile string
+	tls     bool // the server itself encrypts connections
 
 	watcher        *service.Watcher
 	learning       *service.Learning
@@ -46,14 +48,14 @@ type App struct {
 // creates or migrates the schema; without it a missing or outdated schema is an
 // error.
 func Open(ctx context.Context, c Config) (*App, error) {
-	log, err := newLogger(c)
+	log, level, err := newLogger(c)
 	if err != nil {
 		return nil, err
 	}
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	a := &App{config: c, log: log}
+	a := &App{config: c, log: log, level: level}
 	if err := a.waitForDatabase(ctx); err != nil {
 		return nil, err
 	}
@@ -118,11 +120,12 @@ func OneLine(err error) string {
 	return strings.Join(strings.Fields(err.Error()), " ")
 }
 
-func newLogger(c Config) (*slog.Logger, error) {
-	var level slog.Level
+// newLogger returns a logger and its level, which can be changed later.
+func newLogger(c Config) (*slog.Logger, *slog.LevelVar, error) {
+	level := &slog.LevelVar{}
 	if c.LogLevel != "" {
 		if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
-			return nil, fmt.Errorf("read the log level: %w", err)
+			return nil, nil, fmt.Errorf("read the log level: %w", err)
 		}
 	}
 	to := c.LogTo
@@ -131,7 +134,7 @@ func newLogger(c Config) (*slog.Logger, error) {
 	}
 	options := &slog.HandlerOptions{Level: level}
 	if c.LogFormat == "text" {
-		return slog.New(slog.NewTextHandler(to, options)), nil
+		return slog.New(slog.NewTextHandler(to, options)), level, nil
 	}
-	return slog.New(slog.NewJSONHandler(to, options)), nil
+	return slog.New(slog.NewJSONHandler(to, options)), level, nil
 }

@@ -59,7 +59,7 @@ func (a *App) build(sc ServeConfig) (*parts, error) {
 		return nil, err
 	}
 	p.server, err = server.New(server.Options{
-		Listen: sc.Listen, Mounts: a.mounts(p, sc), Checks: a.checks(p, sc.Webhooks), Notes: func() []string { return p.notes },
+		Listen: sc.Listen, TLSCert: sc.TLSCert, TLSKey: sc.TLSKey, Mounts: a.mounts(p, sc), Checks: a.checks(p, sc.Webhooks), Notes: func() []string { return p.notes },
 		Log: a.log, Registry: p.registry, TrustedProxies: proxies, HTTPS: a.https(),
 		MetricsAllow: allow, HideMetrics: sc.Inspect.MetricsListen != "",
 		ShutdownDelay: sc.Stop.Delay, DrainTimeout: sc.Stop.Drain,
@@ -68,7 +68,7 @@ func (a *App) build(sc ServeConfig) (*parts, error) {
 }
 
 // https reports whether people reach the service over https.
-func (a *App) https() bool { return strings.HasPrefix(a.config.PublicURL, "https://") }
+func (a *App) https() bool { return strings.HasPrefix(a.address(""), "https://") }
 
 // apiService is the use cases that the two APIs offer.
 type apiService struct {

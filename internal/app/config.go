@@ -37,7 +37,9 @@ type Config struct {
 
 // ServeConfig is what the server needs beyond the database.
 type ServeConfig struct {
-	Listen         string
+	Listen         []string // see server.Options
+	TLSCert        string   // a file; empty for plain HTTP
+	TLSKey         string
 	Webhooks       WebhookConfig
 	RateLimit      float64
 	RateBurst      int
@@ -162,7 +164,7 @@ func (sc ServeConfig) validate() error {
 	_, proxyErr := prefixes("trusted-proxy", sc.TrustedProxies)
 	_, metricsErr := prefixes("metrics-allow", sc.Inspect.MetricsAllow)
 	return errors.Join(
-		scheduleErr, proxyErr, metricsErr,
+		scheduleErr, proxyErr, metricsErr, sc.checkCertificate(),
 		atLeast("retention", sc.Webhooks.Retention, time.Hour),
 		zeroOrAtLeast("audit-retention", sc.Retention.Audit, time.Hour),
 		zeroOrAtLeast("activity-retention", sc.Retention.Activities, time.Hour),
@@ -176,6 +178,13 @@ func (sc ServeConfig) validate() error {
 		between("drain-timeout", sc.Stop.Drain, 0, 10*time.Minute),
 		checkMemoryLimit(sc.MemoryLimit),
 	)
+}
+
+func (sc ServeConfig) checkCertificate() error {
+	if (sc.TLSCert == "") != (sc.TLSKey == "") {
+		return errors.New("--tls-cert and --tls-key belong together: name both files, or none")
+	}
+	return nil
 }
 
 // atLeast returns an error that names the smallest value of a flag.

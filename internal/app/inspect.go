@@ -1,11 +1,15 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,7 +30,7 @@ func (a *App) startInspection(ctx context.Context, c InspectConfig, p *parts) (*
 		handler       http.Handler
 	}{
 		{"metrics-listen", c.MetricsListen, server.MetricsHandler(p.registry)},
-		{"debug-listen", c.DebugListen, pprofHandler()},
+		{"debug-listen", c.DebugListen, a.debugHandler()},
 	} {
 		if l.address == "" {
 			continue
@@ -59,12 +63,35 @@ func (i *inspection) stop() {
 	i.wg.Wait()
 }
 
-func pprofHandler() http.Handler {
+// debugHandler serves pprof and the level of the log.
+func (a *App) debugHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	mux.HandleFunc("GET /debug/log-level", func(w http.ResponseWriter, _ *http.Request) { a.writeLevel(w) })
+	mux.HandleFunc("PUT /debug/log-level", a.setLevel)
 	return mux
+}
+
+func (a *App) writeLevel(w http.ResponseWriter) {
+	_, _ = fmt.Fprintln(w, strings.ToLower(a.level.Level().String()))
+}
+
+// setLevel changes the level of the log until the process ends.
+func (a *App) setLevel(w http.ResponseWriter, r *http.Request) {
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 100))
+	var level slog.Level
+	if err == nil {
+		err = level.UnmarshalText(bytes.TrimSpace(text))
+	}
+	if err != nil {
+		http.Error(w, "Send debug, info, warn or error.", http.StatusBadRequest)
+		return
+	}
+	a.level.Set(level)
+	a.log.Warn("the log level was changed", "log_level", strings.ToLower(level.String()))
+	a.writeLevel(w)
 }

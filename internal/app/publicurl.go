@@ -38,7 +38,7 @@ func (a *App) publicURL(ctx context.Context) (string, error) {
 // has one. It returns the stored address, which may differ from the server's.
 func (a *App) settlePublicURL(ctx context.Context, listening string) (stored string, err error) {
 	if a.config.PublicURL == "" {
-		if err := a.setSetting(ctx, listenURLSetting, "http://"+listening); err != nil {
+		if err := a.setSetting(ctx, listenURLSetting, a.address(listening)); err != nil {
 			return "", err
 		}
 		return a.publicURL(ctx)

@@ -43,7 +43,7 @@ func preflight(ctx context.Context, c Config, sc ServeConfig) error {
 	if err := errors.Join(c.validate(), sc.validate()); err != nil {
 		return err
 	}
-	s, err := server.New(server.Options{Listen: sc.Listen, Log: slog.New(slog.DiscardHandler), Registry: prometheus.NewRegistry()})
+	s, err := server.New(server.Options{Listen: sc.Listen, TLSCert: sc.TLSCert, TLSKey: sc.TLSKey, Log: slog.New(slog.DiscardHandler), Registry: prometheus.NewRegistry()})
 	if err != nil {
 		return err
 	}
@@ -78,6 +78,7 @@ func (a *App) Serve(ctx context.Context, sc ServeConfig) error {
 	if err := a.store.Engine().Claim(); err != nil {
 		return err
 	}
+	a.tls = sc.TLSCert != ""
 	tuneCollector(sc.MemoryLimit) // before build, which sizes parts by the limit
 	if err := a.checkRetention(ctx, sc); err != nil {
 		return err
@@ -130,6 +131,9 @@ func (a *App) run(ctx context.Context, sc ServeConfig, p *parts) error {
 			return err
 		}
 	}
+	notifySystemd("READY=1")
+	defer context.AfterFunc(ctx, func() { notifySystemd("STOPPING=1") })()
+	p.background.wg.Go(func() { feedWatchdog(ctx) })
 	served, late := make(chan error, 1), make(chan struct{})
 	go func() { served <- p.server.Run(ctx) }()
 	grace := sc.Stop.Delay + min(requestGrace, cmp.Or(sc.Stop.Drain, server.DefaultDrainTimeout)/2)
@@ -163,6 +167,12 @@ func (a *App) announcePublicURL(ctx context.Context, p *parts, listening string)
 func (a *App) address(listening string) string {
 	if a.config.PublicURL != "" {
 		return strings.TrimRight(a.config.PublicURL, "/")
+	}
+	switch {
+	case strings.HasPrefix(listening, "/"), strings.HasPrefix(listening, "@"): // a Unix socket
+		return defaultPublicURL
+	case a.tls:
+		return "https://" + listening
 	}
 	return "http://" + listening
 }

@@ -67,7 +67,7 @@ func Start(tb testing.TB, o Options) *Program {
 		tb.Fatalf("open the program: %v", err)
 	}
 	serve := app.ServeConfig{
-		Listen: "127.0.0.1:0",
+		Listen: []string{"127.0.0.1:0"},
 		Webhooks: app.WebhookConfig{
 			AllowPrivate: true, AllowHTTP: true, RetryDelays: "100ms,100ms,100ms,100ms,100ms", Timeout: 5 * time.Second, Retention: 30 * 24 * time.Hour,
 		},

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -55,6 +56,9 @@ func resetConnection(w http.ResponseWriter) {
 	}
 	if wrapped, ok := c.(*conn); ok {
 		c = wrapped.Conn
+	}
+	if secure, ok := c.(*tls.Conn); ok {
+		c = secure.NetConn() // closing the tls.Conn would end the stream as if it were complete
 	}
 	if tcp, ok := c.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0) // fails only if the connection is broken already

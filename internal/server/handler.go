@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -85,16 +86,24 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	mount.Handler.ServeHTTP(&q.writer, r)
 }
 
+// loopback is the address of clients that connect through a Unix socket.
+var loopback = netip.MustParsePrefix("127.0.0.1/32")
+
 // findClient replaces the peer's address by the client's if the peer is a
 // trusted proxy.
 func (h *handler) findClient(q *request, r *http.Request) {
+	proxies := h.proxies
+	if !q.Info.Address.IsValid() { // a Unix socket, which only programs with access to its file can use
+		q.Info.Address = loopback.Addr()
+		proxies = append(slices.Clip(proxies), loopback)
+	}
 	forwarded := r.Header["X-Forwarded-For"]
 	if len(forwarded) == 0 {
 		return
 	}
 	peer := q.Info.Address
-	if contains(h.proxies, peer) {
-		q.Info.Address = clientAddress(peer, forwarded, h.proxies)
+	if contains(proxies, peer) {
+		q.Info.Address = clientAddress(peer, forwarded, proxies)
 		return
 	}
 	if peer.IsPrivate() || peer.IsLoopback() {

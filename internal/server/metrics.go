@@ -123,7 +123,7 @@ func (g metricsGuard) allowed(r *http.Request) bool {
 	client := httpapi.InfoFrom(r.Context()).Address
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	forwarded := r.Header.Get("X-Forwarded-For") != "" || r.Header.Get("Forwarded") != ""
-	if forwarded && (err != nil || client == peer.Addr().Unmap().WithZone("")) {
+	if forwarded && err == nil && client == peer.Addr().Unmap().WithZone("") {
 		return false
 	}
 	return contains(g.allow, client) || client.IsLoopback() && !forwarded

@@ -8,7 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"syscall"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -26,7 +26,13 @@ const (
 
 // Options configure a server.
 type Options struct {
-	Listen   string // host:port; port 0 picks a free one
+	// Listen are the addresses: host:port (port 0 picks a free one), unix:/path, or
+	// systemd for the sockets that systemd has opened.
+	Listen []string
+	// TLSCert and TLSKey name the files of a certificate; without them connections are
+	// not encrypted. Those over a Unix socket never are.
+	TLSCert, TLSKey string
+
 	Mounts   []Mount
 	Checks   []Check
 	Notes    func() []string // lines that /readyz?verbose adds to its response; may be nil
@@ -51,10 +57,10 @@ type Options struct {
 
 // Server serves its mounts over HTTP.
 type Server struct {
-	options  Options
-	handler  http.Handler
-	ready    *readiness
-	listener net.Listener
+	options   Options
+	handler   http.Handler
+	ready     *readiness
+	listeners []net.Listener
 }
 
 // New returns a server that does not listen yet.
@@ -73,32 +79,26 @@ func New(o Options) (*Server, error) {
 // Handler returns the handler that serves all mounts, without a listener.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// Listen opens the port, so that Addr is known and a port in use is reported
+// Listen opens the addresses, so that Addr is known and a port in use is reported
 // before anything else starts. Run calls it if it was not called before.
 func (s *Server) Listen() error {
-	if s.listener != nil {
+	if s.listeners != nil {
 		return nil
 	}
-	var config net.ListenConfig
-	l, err := config.Listen(context.Background(), "tcp", s.options.Listen)
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf("listen on %s: the port is in use by another program; stop it or choose another --listen", s.options.Listen)
-	case errors.Is(err, syscall.EACCES):
-		return fmt.Errorf("listen on %s: not permitted; ports below 1024 need extra privileges; choose another --listen", s.options.Listen)
-	case err != nil:
-		return fmt.Errorf("listen on %s: %w", s.options.Listen, err)
+	secure, err := tlsConfig(s.options.TLSCert, s.options.TLSKey, s.options.Log)
+	if err != nil {
+		return err
 	}
-	s.listener = errorBodyListener{l}
-	return nil
+	s.listeners, err = listenAll(s.options.Listen, secure)
+	return err
 }
 
-// Addr returns the address that the server listens on, nil before Listen.
+// Addr returns the first address that the server listens on, nil before Listen.
 func (s *Server) Addr() net.Addr {
-	if s.listener == nil {
+	if s.listeners == nil {
 		return nil
 	}
-	return s.listener.Addr()
+	return s.listeners[0].Addr()
 }
 
 // Run serves until ctx ends. From then on /readyz answers 503. After the shutdown
@@ -109,10 +109,16 @@ func (s *Server) Run(ctx context.Context) error {
 		return err
 	}
 	hs := s.httpServer()
-	served := make(chan error, 1) // gets the error that ended Serve
-	go func() { served <- hs.Serve(s.listener) }()
+	served := make(chan error, len(s.listeners)) // gets the errors that ended Serve
+	for _, l := range s.listeners {
+		go func() { served <- hs.Serve(l) }()
+	}
 	if err := s.waitForStop(ctx, served); err != nil {
-		return fmt.Errorf("serve on %s: %w", s.options.Listen, err)
+		closeErr := hs.Close()
+		for range len(s.listeners) - 1 {
+			<-served
+		}
+		return errors.Join(fmt.Errorf("serve on %s: %w", strings.Join(s.options.Listen, ", "), err), closeErr)
 	}
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.DrainTimeout)
 	defer cancel()
@@ -121,7 +127,9 @@ func (s *Server) Run(ctx context.Context) error {
 		s.options.Log.Warn("requests did not finish in time and were cut off", "drain_timeout_ms", s.options.DrainTimeout.Milliseconds())
 		err = hs.Close()
 	}
-	<-served
+	for range s.listeners {
+		<-served
+	}
 	if err != nil {
 		return fmt.Errorf("stop serving: %w", err)
 	}

@@ -29,7 +29,7 @@ func start(t *testing.T, log io.Writer, mounts ...Mount) (s *Server, stop func()
 
 func listening(t *testing.T, log io.Writer, mounts ...Mount) *Server {
 	t.Helper()
-	s, err := New(Options{Listen: "127.0.0.1:0", Mounts: mounts, Log: newTestLogger(log), Registry: prometheus.NewRegistry()})
+	s, err := New(Options{Listen: []string{"127.0.0.1:0"}, Mounts: mounts, Log: newTestLogger(log), Registry: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func readAnswer(t *testing.T, c net.Conn) (status int, body string) {
 func TestPortInUse(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, io.Discard)
-	other, err := New(Options{Listen: s.Addr().String(), Log: newTestLogger(io.Discard), Registry: prometheus.NewRegistry()})
+	other, err := New(Options{Listen: []string{s.Addr().String()}, Log: newTestLogger(io.Discard), Registry: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestPortInUse(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
-	nowhere, _ := New(Options{Listen: "256.0.0.1:1", Log: newTestLogger(io.Discard), Registry: prometheus.NewRegistry()})
+	nowhere, _ := New(Options{Listen: []string{"256.0.0.1:1"}, Log: newTestLogger(io.Discard), Registry: prometheus.NewRegistry()})
 	if err := nowhere.Listen(); err == nil || !strings.HasPrefix(err.Error(), "listen on 256.0.0.1:1: ") {
 		t.Errorf("got %v", err)
 	}
