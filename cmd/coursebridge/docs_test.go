@@ -79,7 +79,7 @@ func TestOperatorsFilesNameRealMetrics(t *testing.T) {
 	s := startServer(t, storetest.SQLite(t))
 	s.get(t, "/healthz")
 	_, exposed := s.get(t, "/metrics")
-	source, err := os.ReadFile("../../internal/delivery/metrics.go") // metrics with labels appear with their first value
+	source, err := os.ReadFile("../../internal/delivery/dispatcher_metrics.go") // metrics with labels appear with their first value
 	if err != nil {
 		t.Fatal(err)
 	}
