@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -30,7 +29,7 @@ func (s *Store) EmployeeOverviews(ctx context.Context, company int64, f domain.E
 
 func (s *Store) employeeOverviews(ctx context.Context, c db.Conn, company int64, f domain.EmployeeListFilter, p domain.PageRequest) (domain.Page[domain.EmployeeOverview], error) {
 	var out domain.Page[domain.EmployeeOverview]
-	cond := employeeListConditions(company, f, p)
+	cond := s.employeeListConditions(company, f, p)
 	limit := cond.limit(domain.PageRequest{Limit: p.Limit})
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
@@ -74,7 +73,7 @@ func (s *Store) countAssignments(ctx context.Context, c db.Conn, company int64, 
 }
 
 // employeeListConditions returns the conditions of a page of the cabinet's list.
-func employeeListConditions(company int64, f domain.EmployeeListFilter, p domain.PageRequest) *conditions {
+func (s *Store) employeeListConditions(company int64, f domain.EmployeeListFilter, p domain.PageRequest) *conditions {
 	after := int64(0)
 	if p.After != nil {
 		after = p.After.ID
@@ -98,10 +97,9 @@ func employeeListConditions(company int64, f domain.EmployeeListFilter, p domain
 	if f.Tag != "" {
 		cond.add(`e.id IN (SELECT t.employee_id FROM employee_tags t WHERE t.company_id = ? AND t.tag = ? AND t.employee_id > ?)`, company, f.Tag, after)
 	}
-	for word := range strings.FieldsSeq(strings.ToLower(f.Search)) {
-		begins := strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(word) + "%"
-		cond.add(`(e.email_folded LIKE ? ESCAPE '!' OR lower(e.external_id) LIKE ? ESCAPE '!' OR lower(e.name) LIKE ? ESCAPE '!' OR lower(e.name) LIKE ? ESCAPE '!')`,
-			begins, begins, begins, "% "+begins)
+	if search := domain.CleanSearch(f.Search); search != "" {
+		found, args := s.employeesFound(company, search, maxMatches)
+		cond.add(`e.id IN (`+found+`)`, args...)
 	}
 	if after > 0 {
 		cond.add("e.id > ?", after)
