@@ -19,7 +19,7 @@ func (c *Cabinet) deliveryPages(private register) {
 func deliveryView(d domain.Delivery) view.Delivery {
 	v := view.Delivery{
 		ID: d.ID, Sequence: d.Sequence, State: view.DeliveryState(d.State), Event: string(d.Kind), ExternalID: d.ExternalID, EndpointID: d.EndpointID,
-		EndpointURL: d.EndpointURL, Attempts: d.Attempts, CreatedAt: d.CreatedAt,
+		EndpointURL: d.EndpointURL, Attempts: d.Attempts, CreatedAt: d.CreatedAt, Test: d.Test,
 	}
 	if d.Retrying() {
 		v.State = view.DeliveryRetrying
@@ -98,7 +98,7 @@ func delivery(p *page) error {
 	case err != nil:
 		return err
 	default:
-		v.CanRedeliver = e.Enabled() && !d.Erased
+		v.CanRedeliver = e.Enabled() && !d.Erased && !d.Test
 	}
 	for i := len(d.Tries) - 1; i >= 0; i-- {
 		v.Tries = append(v.Tries, attemptView(d.Tries[i]))

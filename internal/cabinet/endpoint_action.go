@@ -78,7 +78,7 @@ func testEndpoint(p *page, e domain.Endpoint) error {
 func testOutcome(attempt domain.Attempt) view.TestOutcome {
 	return view.TestOutcome{
 		OK: attempt.ErrorKind == "", StatusCode: attempt.StatusCode, Took: attempt.Duration, Error: attempt.Error,
-		Response: string(attempt.ResponseBody), Cut: len(attempt.ResponseBody) >= domain.MaxResponseLog,
+		DeliveryID: attempt.DeliveryID, Response: string(attempt.ResponseBody), Cut: len(attempt.ResponseBody) >= domain.MaxResponseLog,
 	}
 }
 

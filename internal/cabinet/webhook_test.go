@@ -24,15 +24,16 @@ func TestWebhookForm(t *testing.T) {
 		receiver := f.receiver(http.StatusOK)
 		path := v.addWebhook(receiver.URL)
 		v.get(path).wantStatus(http.StatusOK).wantText("never").wantNoText("whsec_A")
-		v.post(path+"/test").follow().wantText("Test event delivered", "200", "the receiver").wantNoText("Open the delivery")
+		v.post(path+"/test").follow().wantText("Test event delivered", "200", "the receiver", "Open the delivery")
 		v.get(path).wantStatus(http.StatusOK).wantNoText("Test event delivered")
 		if got := f.awaitRequest(receiver).Get("X-Service-Event"); got != "employee.joined" {
 			f.Errorf("the test event is %q", got)
 		}
 		receiver.answer(http.StatusTeapot)
-		v.post(path+"/test").follow().wantText("Test event not delivered", "418")
+		v.post(path+"/test", "event", "assignment.overdue").follow().wantText("Test event not delivered", "418")
+		v.get(view.PathDeliveries).wantStatus(http.StatusOK).wantText("2 deliveries", `<span class="tag tone-blue">test</span>`, "assignment.overdue")
 		v.get(view.PathAudit+"?action=webhook.").wantStatus(http.StatusOK).
-			wantText("Webhook tested", "employee.joined was accepted: status 200 after", "employee.joined was not accepted: status 418 after")
+			wantText("Webhook tested", "employee.joined was accepted: status 200 after", "assignment.overdue was not accepted: status 418 after")
 
 		secret := v.post(path + "/secret").follow().secret()
 		rotated := v.post(path + "/rotate").follow().wantText("are also signed with the previous secret").secret()

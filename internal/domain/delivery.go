@@ -35,6 +35,7 @@ type Delivery struct {
 	RequestedBy string // who asked for the present round; empty for the event itself
 	EndpointURL string
 	Erased      bool // the person is gone, and the body with them
+	Test        bool // a test event, which is never sent again
 	Body        []byte
 }
 
@@ -124,6 +125,10 @@ const (
 
 // ErrDeliveryErased says that there is nothing left to send.
 var ErrDeliveryErased = Errorf(CodeInvalid, "The person of this event was deleted, and the event's content with them: there is nothing left to send.")
+
+// ErrDeliveryTest says that a test event can't be redelivered: it would look like a
+// real one.
+var ErrDeliveryTest = Errorf(CodeInvalid, "This is a test event. Send another test event from the webhook's page instead.")
 
 // ErrDeliveryNotFound says that the company has no such delivery.
 var ErrDeliveryNotFound = Errorf(CodeNotFound, "There is no such delivery. Deliveries are kept for 30 days.")

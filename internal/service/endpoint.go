@@ -29,6 +29,7 @@ type EndpointStore interface {
 	DisableEndpoint(ctx context.Context, c domain.Caller, id int64) (domain.Endpoint, error)
 	RemoveEndpoint(ctx context.Context, c domain.Caller, id int64) error
 	AuditEndpoint(ctx context.Context, c domain.Caller, id int64, action, detail string) error
+	RecordTest(ctx context.Context, c domain.Caller, t domain.TestEvent, a domain.Attempt, detail string) error
 	ParkDeliveries(ctx context.Context, key domain.EndpointKey, limit int) (int, error)
 	EndpointHealth(ctx context.Context, company, endpoint int64, from time.Time) ([]domain.EndpointHealth, error)
 	WaitingDeliveries(ctx context.Context, company, endpoint int64) (int64, error)
@@ -279,8 +280,8 @@ func (w *Webhooks) Test(ctx context.Context, c domain.Caller, id int64, kind dom
 	return w.probe(ctx, c, e, kind)
 }
 
-// probe sends a test event. It stays out of the queue and of the log, where it
-// would be mistaken for something that happened; the audit log reports it.
+// probe sends a test event. It does not wait in the queue; the delivery log holds it,
+// marked as a test, and the audit log its outcome.
 func (w *Webhooks) probe(ctx context.Context, c domain.Caller, e domain.Endpoint, kind domain.EventKind) (domain.Attempt, error) {
 	secret, err := w.open(e, e.Secret)
 	if err != nil {
@@ -296,14 +297,15 @@ func (w *Webhooks) probe(ctx context.Context, c domain.Caller, e domain.Endpoint
 	if err != nil {
 		return domain.Attempt{}, fmt.Errorf("make a delivery id: %w", err)
 	}
-	attempt := w.targets.SendTest(ctx, domain.TestEvent{
+	test := domain.TestEvent{
 		Endpoint: e, Secret: secret, PreviousSecret: previous, Event: domain.SampleEvent(kind, c.Company.ID, now), ID: id.String(),
-	})
+	}
+	attempt := w.targets.SendTest(ctx, test)
 	attempt.RequestedBy = c.Actor.Label
 	if ctx.Err() != nil {
 		return attempt, ctx.Err()
 	}
-	return attempt, w.store.AuditEndpoint(ctx, c, e.ID, "webhook.tested", outcome(kind, attempt))
+	return attempt, w.store.RecordTest(ctx, c, test, attempt, outcome(kind, attempt))
 }
 
 // outcome says in a sentence what came of a test event.

@@ -196,6 +196,16 @@ func TestWebhookIsTested(t *testing.T) {
 	refused(t, err, domain.CodeInvalid)
 	_, err = h.Test(t.Context(), h.c, e.ID+1, "")
 	refused(t, err, domain.CodeNotFound)
+	log, err := h.Deliveries(t.Context(), h.c, domain.DeliveryFilter{}, nil, 10)
+	if err != nil || len(log.Items) != 3 || !log.Items[0].Test || log.Items[0].State != domain.DeliveryDelivered || log.Items[2].State != domain.DeliveryFailed {
+		t.Errorf("the delivery log holds %+v, %v", log.Items, err)
+	}
+	refused(t, h.Redeliver(t.Context(), h.c, log.Items[2].ID), domain.CodeInvalid)
+	from, until := e.CreatedAt.Add(-time.Minute), h.s.Now()
+	again := domain.RedeliveryFilter{States: []domain.DeliveryState{domain.DeliveryFailed}, From: &from, To: &until}
+	if n, err := h.CountRedeliver(t.Context(), h.c, again); n != 0 || err != nil {
+		t.Errorf("%d test events would be redelivered, %v", n, err)
+	}
 	if n := h.audited("webhook.tested"); n != 3 {
 		t.Errorf("%d tests in the audit log, want 3", n)
 	}

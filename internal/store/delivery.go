@@ -14,7 +14,7 @@ import (
 
 var deliveryColumns = `CAST(d.id AS text), d.endpoint_id, d.event_id, d.kind, v.external_id, d.state, d.attempts,
 	d.round_start, d.due_at, d.created_at, d.finished_at, d.status_code, d.error_kind, ` + actorLabel("d.requested_by") + `, e.url,
-	v.erased_at IS NOT NULL`
+	v.erased_at IS NOT NULL, d.is_test`
 
 const deliveryTables = ` FROM deliveries d` + deliveryJoins
 
@@ -26,7 +26,7 @@ func scanDelivery(r db.Rows, d *domain.Delivery, more ...any) error {
 	var kind, state string
 	err := r.Scan(append([]any{
 		&d.ID, &d.EndpointID, &d.Sequence, &kind, &d.ExternalID, &state, &d.Attempts, &d.RoundStart, &d.DueAt,
-		&d.CreatedAt, &d.FinishedAt, &d.StatusCode, &d.ErrorKind, &d.RequestedBy, &d.EndpointURL, &d.Erased,
+		&d.CreatedAt, &d.FinishedAt, &d.StatusCode, &d.ErrorKind, &d.RequestedBy, &d.EndpointURL, &d.Erased, &d.Test,
 	}, more...)...)
 	d.Kind, d.State = domain.EventKind(kind), domain.DeliveryState(state)
 	return err

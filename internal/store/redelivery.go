@@ -26,12 +26,12 @@ func (s *Store) Redeliver(ctx context.Context, c domain.Caller, id string) error
 	}
 	return s.write(ctx, func(tx db.Tx, box *outbox) error {
 		var key domain.EndpointKey
-		found, erased, takes := false, false, false
+		found, erased, takes, test := false, false, false, false
 		b := &db.Batch{}
 		b.Query(func(r db.Rows) error {
 			found = true
-			return r.Scan(&key.CompanyID, &key.ID, &erased, &takes)
-		}, `SELECT d.company_id, d.endpoint_id, v.erased_at IS NOT NULL, e.disabled_at IS NULL AND e.removed_at IS NULL`+
+			return r.Scan(&key.CompanyID, &key.ID, &erased, &takes, &test)
+		}, `SELECT d.company_id, d.endpoint_id, v.erased_at IS NOT NULL, e.disabled_at IS NULL AND e.removed_at IS NULL, d.is_test`+
 			deliveryTables+` WHERE d.company_id = $1 AND d.id = $2`+s.db.ForUpdate("d"), c.Company.ID, parsed.String())
 		if err := tx.Send(ctx, b); err != nil {
 			return err
@@ -39,6 +39,8 @@ func (s *Store) Redeliver(ctx context.Context, c domain.Caller, id string) error
 		switch {
 		case !found:
 			return domain.ErrDeliveryNotFound
+		case test:
+			return domain.ErrDeliveryTest
 		case erased:
 			return domain.ErrDeliveryErased
 		case !takes:
@@ -81,7 +83,7 @@ func (s *Store) CountRedeliverable(ctx context.Context, company int64, f domain.
 }
 
 // countRedeliverable counts within the index deliveries_unfinished alone, and
-// takes off what was erased, which is little: asking each delivery's event would
+// takes off what was erased and the test events, which are few: asking each delivery's event would
 // take many times as long.
 func countRedeliverable(b *db.Batch, company int64, f domain.RedeliveryFilter, total *int64) {
 	*total = 0
@@ -99,6 +101,7 @@ func countRedeliverable(b *db.Batch, company int64, f domain.RedeliveryFilter, t
 		count(1, `SELECT count(*) FROM deliveries d`+c.where(), c.args)
 		count(-1, `SELECT count(*) FROM events v CROSS JOIN deliveries d`+c.where()+
 			` AND v.company_id = $1 AND v.erased_at IS NOT NULL AND d.event_id = v.id`, c.args)
+		count(-1, `SELECT count(*) FROM deliveries d`+c.where()+` AND d.is_test`, c.args)
 	}
 }
 
@@ -230,6 +233,7 @@ func (s *Store) pickRedeliverable(ctx context.Context, tx db.Tx, j domain.Redeli
 			c.add("(d.created_at, d.id) > (?, ?)", time.UnixMilli(ms).UTC(), last)
 		}
 		c.add("v.erased_at IS NULL")
+		c.add("NOT d.is_test")
 		c.args = append(c.args, limit)
 		for _, kind := range kindWalks(domain.DeliveryFilter{Kind: j.Filter.Kind}, "1 = 1") {
 			walks = append(walks, fmt.Sprintf(`SELECT * FROM (SELECT d.id, d.endpoint_id, d.created_at FROM deliveries d

@@ -29,6 +29,7 @@ type Delivery struct {
 	Attempts    int
 	CreatedAt   time.Time
 	NextAttempt *time.Time
+	Test        bool // a test event
 }
 
 // DeliveryFilter is what the log is narrowed to, as it stands in the address.
