@@ -2,17 +2,19 @@ package faults
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	_ "github.com/jackc/pgx/v5/stdlib" // to step the clock of PostgreSQL
 )
 
 // tortureEnv and seedEnv are set by make torture: how long the random tests run,
@@ -50,9 +52,10 @@ func tortureSettings(t *testing.T) (duration time.Duration, seed uint64) {
 }
 
 // Two clients mirror a company while workers change it at random, servers are
-// killed and, on PostgreSQL, one of two replicas is paused for longer than its
-// leases last and the database's clock steps forward and back. One client polls with updatedSince, the other applies webhooks in
-// the order of their sequence. In the end both mirrors equal what the API shows.
+// killed, the clock steps forward and back and, on PostgreSQL, one of two replicas is
+// paused for longer than its leases last. One client polls with updatedSince, the
+// other applies webhooks in the order of their sequence. In the end both mirrors
+// equal what the API shows.
 func TestMirrorsEqualTheTruth(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, database string) {
@@ -118,29 +121,36 @@ func newCluster(t *testing.T, database string, replicas int) *cluster {
 	return c
 }
 
-// setClock lets the clock of PostgreSQL differ from the machine's.
-func (c *cluster) setClock(t *testing.T, shift time.Duration) {
+// stepClock steps the clock of the database. On PostgreSQL its clock differs from the
+// machine's from now on. On SQLite the clock is the machine's: a latest change that
+// lies in the future is what a machine leaves whose clock ran ahead and stepped back.
+func (c *cluster) stepClock(t *testing.T, shift time.Duration) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), c.database)
+	statement := fmt.Sprintf(`CREATE OR REPLACE FUNCTION database_clock() RETURNS timestamptz
+		LANGUAGE sql VOLATILE AS 'SELECT clock_timestamp() + interval ''%d milliseconds'''`, shift.Milliseconds())
+	driver, address := "pgx", c.database
+	if path, ok := strings.CutPrefix(c.database, "sqlite://"); ok {
+		driver, address = "sqlite", path+"?_pragma=busy_timeout(10000)"
+		statement = fmt.Sprintf(`UPDATE change_clock SET at = at + %d`, shift.Milliseconds())
+	}
+	db, err := sql.Open(driver, address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(t.Context())
-	_, err = conn.Exec(t.Context(), fmt.Sprintf(`CREATE OR REPLACE FUNCTION database_clock() RETURNS timestamptz
-		LANGUAGE sql VOLATILE AS 'SELECT clock_timestamp() + interval ''%d milliseconds'''`, shift.Milliseconds()))
-	if err != nil {
-		t.Fatal(err)
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), statement); err != nil {
+		t.Fatal("step the clock:", err)
 	}
 }
 
-// torture kills and pauses servers and steps the clock at random until ctx ends. All servers run when
-// it returns.
+// torture kills and pauses servers and steps the clock at random until ctx ends. All
+// servers run when it returns.
 func (c *cluster) torture(ctx context.Context, t *testing.T, r *rand.Rand) {
 	t.Helper()
 	for round := 0; wait(ctx, time.Duration(500+r.IntN(3000))*time.Millisecond); round++ {
 		i := r.IntN(len(c.replicas))
-		if c.database[0] == 'p' && round%2 == 0 {
-			c.setClock(t, time.Duration(r.IntN(2)*r.IntN(3000))*time.Millisecond)
+		if round%2 == 0 {
+			c.stepClock(t, time.Duration(r.IntN(2)*r.IntN(3000))*time.Millisecond)
 		}
 		if round%3 == 1 && len(c.replicas) > 1 {
 			c.replicas[i].signal(t, syscall.SIGSTOP)

@@ -154,6 +154,9 @@ func TestFullDiskIsNotReady(t *testing.T) {
 	if e.WriteFailure() == nil {
 		t.Error("the failure is forgotten")
 	}
+	if err := e.Ping(t.Context()); err == nil {
+		t.Error("ready on a full disk")
+	}
 	e.LimitPages(t, false)
 	if err := e.Ping(t.Context()); err != nil || e.WriteFailure() != nil {
 		t.Errorf("readiness after there is space again: %v, %v", err, e.WriteFailure())

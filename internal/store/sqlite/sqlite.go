@@ -247,15 +247,32 @@ func (e *Engine) Watermark(ctx context.Context) (time.Time, error) {
 }
 
 // Ping returns an error if the file cannot be read, or if the latest change failed
-// because of the disk and another one fails too.
+// because of the disk and another one that needs space fails too.
 func (e *Engine) Ping(ctx context.Context) error {
 	if e.writeFailure.Load() != nil {
-		return e.Write(ctx, func(tx db.Tx) error { return tx.Send(ctx, nil) })
+		return e.probeSpace(ctx)
 	}
 	return e.Read(ctx, func(c db.Conn) error {
 		_, err := c.Exec(ctx, "SELECT 1")
 		return err
 	})
+}
+
+// probeSpace stores a value of 64 KiB and deletes it again. A smaller change could
+// succeed on a full disk, within pages that the file has already.
+func (e *Engine) probeSpace(ctx context.Context) error {
+	for _, sql := range []string{
+		`INSERT INTO settings (key, value) VALUES ('space_probe', zeroblob(65536)) ON CONFLICT (key) DO NOTHING`,
+		`DELETE FROM settings WHERE key = 'space_probe'`,
+	} {
+		if err := e.Write(ctx, func(tx db.Tx) error {
+			_, err := tx.Exec(ctx, sql)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Stats returns the state of the connections.
