@@ -55,6 +55,7 @@ type commands struct {
 	Backup        backupCommand        `cmd:"" help:"Write a consistent copy of the database to a new file."`
 	Restore       restoreCommand       `cmd:"" help:"Make the database from a backup. It sends no webhooks until you run webhook resume."`
 	Compact       compactCommand       `cmd:"" help:"Return the space of deleted rows to the file system (SQLite)."`
+	Check         checkCommand         `cmd:"" help:"Compare the kept totals of lists with the records. Servers may run meanwhile."`
 	Version       versionCommand       `cmd:"" help:"Print the version."`
 
 	out output

@@ -49,6 +49,14 @@ func (*compactCommand) Run(ctx context.Context, cli *commands) error {
 	return operate(ctx, cli, func(a *app.App) (app.Compacted, error) { return a.Compact(ctx) })
 }
 
+type checkCommand struct {
+	Repair bool `help:"Correct what is wrong."`
+}
+
+func (c *checkCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.Checked, error) { return a.Check(ctx, c.Repair) })
+}
+
 type publicURLCommand struct {
 	URL string `arg:"" optional:"" help:"The new public address."`
 }

@@ -18,7 +18,10 @@ const (
 	// courseStamping is how soon another process continues what a rename began.
 	courseStamping = time.Second
 	// nameFolding is how often rows are looked for that an older program wrote.
-	nameFolding     = 10 * time.Second
+	nameFolding = 10 * time.Second
+	// totalFolding is how often the pending changes of totals are added up: a list
+	// reads those that are left.
+	totalFolding    = time.Second
 	compactInterval = 7 * 24 * time.Hour
 	// stopGrace is how long running delivery attempts may take when the program stops.
 	stopGrace = 3 * time.Second
@@ -86,6 +89,7 @@ func (a *App) start(ctx context.Context, p *parts) (stop func(), err error) {
 	b.every(work, analyzeInterval, "analyze grown tables", a.store.Engine().AnalyzeGrownTables)
 	b.every(work, courseStamping, "stamp renamed courses", a.store.StampRenamedCourses)
 	b.every(work, nameFolding, "fold names for searches", a.store.FoldNames)
+	b.every(work, totalFolding, "fold totals", a.store.FoldTotals)
 	b.every(work, expireInterval, "delete expired rows", func(ctx context.Context) error { return a.expire(ctx, p.retention) })
 	if a.store.Engine().Name() == "sqlite" {
 		b.every(work, compactCheck, "compact the database", a.compactWeekly)

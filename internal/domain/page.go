@@ -15,6 +15,9 @@ type PageRequest struct {
 	After  *Cursor
 }
 
+// First reports whether the request is for the first page.
+func (p PageRequest) First() bool { return p.After == nil && p.Number <= 1 }
+
 // AssignmentPage is a page of assignments; Watermark is set when the list was asked
 // for by update time.
 type AssignmentPage struct {

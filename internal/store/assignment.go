@@ -49,8 +49,9 @@ var (
 	JOIN courses c ON c.id = a.course_id`
 )
 
-func scanAssignment(r db.Rows, a *domain.Assignment) error {
-	return r.Scan(append(assignmentDest(a), &a.CompanyID, &a.EmployeeID, &a.EmployeeExternalID, &a.EmployeeEmail, &a.EmployeeName)...)
+func scanAssignment(r db.Rows, a *domain.Assignment, more ...any) error {
+	dest := append(assignmentDest(a), &a.CompanyID, &a.EmployeeID, &a.EmployeeExternalID, &a.EmployeeEmail, &a.EmployeeName)
+	return r.Scan(append(dest, more...)...)
 }
 
 // Assignments returns a page of the live assignments by ascending id or, with
@@ -64,10 +65,8 @@ func (s *Store) Assignments(ctx context.Context, company int64, f domain.Assignm
 		}
 		out.Watermark = &at
 	}
-	cond := assignmentConditions(company, f, anyIndex)
-	b := &db.Batch{}
-	b.Query(func(r db.Rows) error { return r.Scan(&out.Total) }, `SELECT count(*) FROM assignments a`+cond.where(), cond.args...)
-	paged, order := cond.clone(), ` ORDER BY a.id`
+	paged, order := assignmentConditions(company, f, anyIndex), ` ORDER BY a.id`
+	total := paged.assignmentTotal(company, f)
 	if f.UpdatedSince != nil {
 		order = ` ORDER BY a.updated_at, a.id`
 	}
@@ -78,13 +77,18 @@ func (s *Store) Assignments(ctx context.Context, company int64, f domain.Assignm
 		paged.add("a.id > ?", p.After.ID)
 	}
 	limit := paged.limit(p)
+	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
 		var a domain.Assignment
-		err := scanAssignment(r, &a)
+		err := scanAssignment(r, &a, &out.Total)
 		out.Items = append(out.Items, a)
 		return err
-	}, `SELECT `+assignmentColumns+assignmentFrom+paged.where()+order+limit, paged.args...)
+	}, `SELECT `+assignmentColumns+`, `+total+assignmentFrom+paged.where()+order+limit, paged.args...)
 	err := s.read(ctx, b)
+	if err == nil && len(out.Items) == 0 && !p.First() {
+		cond := &conditions{}
+		out.Total, err = s.readTotal(ctx, cond.assignmentTotal(company, f), cond.args)
+	}
 	out.Items, out.More = trimPage(out.Items, p.Limit)
 	return out, err
 }
@@ -102,22 +106,26 @@ func (s *Store) watermark(ctx context.Context, p domain.PageRequest) (time.Time,
 // assignmentConditions returns the conditions of a filter, for lists and reports.
 func assignmentConditions(company int64, f domain.AssignmentFilter, path accessPath) *conditions {
 	cond := &conditions{}
-	cond.add("a.company_id = ?", company)
-	cond.add(path.isNull("a.revoked_at"))
+	cond.addAssignmentFilter(company, f, path)
+	return cond
+}
+
+func (c *conditions) addAssignmentFilter(company int64, f domain.AssignmentFilter, path accessPath) {
+	c.add("a.company_id = ?", company)
+	c.add(path.isNull("a.revoked_at"))
 	if f.EmployeeExternalID != "" {
-		cond.add(`a.employee_id = (SELECT x.id FROM employees x WHERE x.company_id = ? AND x.external_id = ? AND x.left_at IS NULL)`,
+		c.add(`a.employee_id = (SELECT x.id FROM employees x WHERE x.company_id = ? AND x.external_id = ? AND x.left_at IS NULL)`,
 			company, f.EmployeeExternalID)
 	}
 	if f.Status != "" {
-		cond.add("a.status = ?", string(f.Status))
+		c.add("a.status = ?", string(f.Status))
 	}
 	if f.CourseID != 0 {
-		cond.add("a.course_id = ?", f.CourseID)
+		c.add("a.course_id = ?", f.CourseID)
 	}
 	if f.UpdatedSince != nil {
-		cond.add("a.updated_at >= ?", *f.UpdatedSince)
+		c.add("a.updated_at >= ?", *f.UpdatedSince)
 	}
-	return cond
 }
 
 // Assignment returns a live assignment by id. Codes: assignment_not_found,

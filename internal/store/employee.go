@@ -79,23 +79,27 @@ func (s *Store) Join(ctx context.Context, c domain.Caller, email, name string) (
 // Employees returns a page of the live employees by ascending id.
 func (s *Store) Employees(ctx context.Context, company int64, f domain.EmployeeFilter, p domain.PageRequest) (domain.Page[domain.Employee], error) {
 	var out domain.Page[domain.Employee]
-	cond := employeeConditions(company, f, anyIndex, 0)
-	b := &db.Batch{}
-	b.Query(func(r db.Rows) error { return r.Scan(&out.Total) }, `SELECT count(*) FROM employees e`+cond.where(), cond.args...)
-	paged := cond.clone()
+	after := int64(0)
 	if p.After != nil {
-		paged = employeeConditions(company, f, anyIndex, p.After.ID)
+		after = p.After.ID
 	}
+	paged := employeeConditions(company, f, anyIndex, after)
+	total := paged.employeeTotal(company, f)
 	limit := paged.limit(p)
+	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
 		var e domain.Employee
-		if err := scanEmployee(r, &e); err != nil {
+		if err := scanEmployee(r, &e, &out.Total); err != nil {
 			return err
 		}
 		out.Items = append(out.Items, e)
 		return nil
-	}, `SELECT `+employeeColumns+` FROM employees e`+paged.where()+` ORDER BY e.id`+limit, paged.args...)
+	}, `SELECT `+employeeColumns+`, `+total+` FROM employees e`+paged.where()+` ORDER BY e.id`+limit, paged.args...)
 	err := s.read(ctx, b)
+	if err == nil && len(out.Items) == 0 && !p.First() {
+		cond := &conditions{}
+		out.Total, err = s.readTotal(ctx, cond.employeeTotal(company, f), cond.args)
+	}
 	out.Items, out.More = trimPage(out.Items, p.Limit)
 	return out, err
 }
@@ -105,21 +109,25 @@ func (s *Store) Employees(ctx context.Context, company int64, f domain.EmployeeF
 // otherwise a page would cost more the later it is.
 func employeeConditions(company int64, f domain.EmployeeFilter, path accessPath, after int64) *conditions {
 	cond := &conditions{}
-	cond.add("e.company_id = ?", company)
-	cond.add(path.isNull("e.left_at"))
+	cond.addEmployeeFilter(company, f, path, after)
+	return cond
+}
+
+func (c *conditions) addEmployeeFilter(company int64, f domain.EmployeeFilter, path accessPath, after int64) {
+	c.add("e.company_id = ?", company)
+	c.add(path.isNull("e.left_at"))
 	if f.ExternalID != "" {
-		cond.add("e.external_id = ?", f.ExternalID)
+		c.add("e.external_id = ?", f.ExternalID)
 	}
 	if f.Email != "" {
-		cond.add("e.email_folded = ?", domain.FoldEmail(f.Email))
+		c.add("e.email_folded = ?", domain.FoldEmail(f.Email))
 	}
 	if f.Tag != "" {
-		cond.add(path.isAmong("e.id", "t.employee_id", "employee_tags t WHERE t.company_id = ? AND t.tag = ? AND t.employee_id > ?"), company, f.Tag, after)
+		c.add(path.isAmong("e.id", "t.employee_id", "employee_tags t WHERE t.company_id = ? AND t.tag = ? AND t.employee_id > ?"), company, f.Tag, after)
 	}
 	if after > 0 {
-		cond.add("e.id > ?", after)
+		c.add("e.id > ?", after)
 	}
-	return cond
 }
 
 // trimPage removes the row beyond the limit, if there is one, and reports whether

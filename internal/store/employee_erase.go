@@ -79,7 +79,10 @@ func (s *Store) erase(ctx context.Context, tx db.Tx, box *outbox, c domain.Calle
 		events = append(events, domain.EmployeeRemoved(e, domain.ReasonDeleted, tx.Now()))
 	}
 	box.events(b, tx.Now(), events...)
-	return tx.Send(ctx, b)
+	if err := tx.Send(ctx, b); err != nil {
+		return err
+	}
+	return s.foldErased(ctx, tx, c.Company.ID)
 }
 
 // anonymousResult is what stays of an assignment whose employee is erased.

@@ -24,6 +24,7 @@ import (
 //	endpoints
 //	deliveries
 //	events
+//	total_companies
 //	cache_versions, the last: every change of a token waits for this row
 //
 // An employee and their assignments are one record. A transaction that writes events

@@ -128,6 +128,9 @@ type Dialect interface {
 	// small scans it, and keeps that plan while the table grows.
 	Join(table, alias, on string) string
 	LeftJoin(table, alias, on string) string
+	// EpochSeconds returns an expression for the whole seconds since 1970 of a column
+	// that holds an instant.
+	EpochSeconds(column string) string
 	// CompanyLock returns an expression that locks a company's subscriptions until
 	// the transaction ends, shared or not; empty where there is one writer. Those
 	// who wait are served in turn, so that shared locks can't starve the other kind.

@@ -29,6 +29,10 @@ func lateral(table, alias, on string) string {
 func (dialect) ForUpdate(alias string) string { return " FOR UPDATE OF " + alias }
 func (dialect) ForShare(alias string) string  { return " FOR SHARE OF " + alias }
 
+func (dialect) EpochSeconds(column string) string {
+	return "floor(extract(epoch FROM " + column + "))::bigint"
+}
+
 // subscriptionLocks is the class of the advisory locks of companies' subscriptions.
 const subscriptionLocks = 1
 

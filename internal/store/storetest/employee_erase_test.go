@@ -58,6 +58,7 @@ func TestEraseLeavesNoTrace(t *testing.T) {
 		// A growing SQLite file moves rows between pages: no copy may stay behind.
 		f.provisionAll(numbered("before%03d", 0, 40)...)
 		exam, course := f.provisionWithHistory(t)
+		f.fold()
 		f.provisionAll(numbered("after%03d", 0, 40)...)
 		if len(mentions(dump(t, s), identifying...)) < 20 {
 			t.Fatal("the dump holds too little to erase")

@@ -96,8 +96,10 @@ func (f *filler) employees(tx db.Tx, from, to int) error {
 	b.Exec(`INSERT INTO employees (company_id, id, external_id, email, email_folded, name, role, tags, joined_at, updated_at)
 		SELECT $1, r.id, r.external_id, r.email, r.email, r.name, 'employee', r.tags, $2, $2 FROM `+rows+` r`,
 		append([]any{f.company, joined}, args...)...)
-	b.Exec(`INSERT INTO employee_tags (company_id, tag, employee_id) SELECT e.company_id, 'third', e.id FROM employees e
-		WHERE e.company_id = $1 AND e.id >= $2 AND e.tags <> '[]'`, f.company, ids[0])
+	for _, tag := range []string{"third", "Склад"} {
+		b.Exec(`INSERT INTO employee_tags (company_id, tag, employee_id) SELECT e.company_id, $3, e.id FROM employees e
+			WHERE e.company_id = $1 AND e.id >= $2 AND e.tags <> '[]'`, f.company, ids[0], tag)
+	}
 	if err := tx.Send(f.ctx, b); err != nil {
 		return err
 	}

@@ -18,7 +18,11 @@ func Company(tb testing.TB, s *store.Store, name string) domain.Caller {
 		b.Query(func(r db.Rows) error { return r.Scan(&c.ID) },
 			`INSERT INTO companies (name, time_zone, default_deadline_days, created_at) VALUES ($1, $2, $3, $4) RETURNING id`,
 			c.Name, c.TimeZone, c.DefaultDeadlineDays, s.Now())
-		return tx.Send(tb.Context(), b)
+		if err := tx.Send(tb.Context(), b); err != nil {
+			return err
+		}
+		_, err := tx.Exec(tb.Context(), `INSERT INTO total_companies (company_id, kept_at) VALUES ($1, $2)`, c.ID, s.Now())
+		return err
 	})
 	if err != nil {
 		tb.Fatalf("create a company: %v", err)

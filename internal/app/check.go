@@ -1,0 +1,83 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// Checked is the result of comparing kept totals with counted ones.
+type Checked struct {
+	Companies int              `json:"companies"`
+	Wrong     []WrongTotalLine `json:"wrong"`
+	Repaired  bool             `json:"repaired"`
+}
+
+// WrongTotalLine describes a kept total that differs from what is counted.
+type WrongTotalLine struct {
+	CompanyID int64  `json:"companyId"`
+	Kind      string `json:"kind"`
+	Number    int64  `json:"number"`
+	Text      string `json:"text"`
+	Missing   int64  `json:"missing"`
+}
+
+func (c Checked) String() string {
+	switch {
+	case len(c.Wrong) == 0:
+		return fmt.Sprintf("The totals of %d companies are right.", c.Companies)
+	case c.Repaired:
+		return fmt.Sprintf("%d totals were wrong and are right now.", len(c.Wrong))
+	}
+	return fmt.Sprintf("%d totals are wrong.", len(c.Wrong))
+}
+
+// ErrWrongTotals is returned with the result if totals are wrong.
+var ErrWrongTotals = errors.New("totals of lists are wrong: run coursebridge check --repair, which servers do not have to be stopped for")
+
+// checkPage is how many companies are read at once.
+const checkPage = 500
+
+// Check compares the totals of every company with what is counted, and corrects
+// them if repair is set. It does not disturb servers.
+func (a *App) Check(ctx context.Context, repair bool) (Checked, error) {
+	out := Checked{Wrong: []WrongTotalLine{}, Repaired: repair}
+	page := domain.PageRequest{Number: 1, Limit: checkPage}
+	for {
+		list, err := a.store.Companies(ctx, page)
+		if err != nil {
+			return out, err
+		}
+		for _, company := range list.Items {
+			if err := a.checkCompany(ctx, company.ID, repair, &out); err != nil {
+				return out, fmt.Errorf("check company %s: %w", strconv.FormatInt(company.ID, 10), err)
+			}
+		}
+		if !list.More {
+			break
+		}
+		page.After = &domain.Cursor{ID: list.Items[len(list.Items)-1].ID}
+	}
+	if len(out.Wrong) > 0 && !repair {
+		return out, ErrWrongTotals
+	}
+	return out, nil
+}
+
+func (a *App) checkCompany(ctx context.Context, company int64, repair bool, out *Checked) error {
+	out.Companies++
+	wrong, err := a.store.CheckTotals(ctx, company)
+	if err != nil {
+		return err
+	}
+	for _, w := range wrong {
+		out.Wrong = append(out.Wrong, WrongTotalLine{CompanyID: company, Kind: w.Kind, Number: w.Number, Text: w.Text, Missing: w.Missing})
+	}
+	if len(wrong) == 0 || !repair {
+		return nil
+	}
+	return a.store.RepairTotals(ctx, company)
+}

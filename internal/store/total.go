@@ -1,0 +1,161 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// The totals of lists are kept, not counted: see docs/adr/0008-kept-totals.md.
+// Triggers of the tables append what changes to total_changes, in the transaction of
+// the change. FoldTotals adds the changes to totals. So a total is a few rows of
+// totals plus the changes that are not folded yet, and both are read in the statement
+// that reads the page.
+
+// The kinds of totals. The keys are a number and a text.
+const (
+	totalByStatus  = "status"   // live assignments, by course and status
+	totalOverdue   = "overdue"  // those of them that are marked as overdue, by course
+	totalUpdated   = "updated"  // live assignments, by the ten seconds in which they changed last
+	totalEmployees = "employee" // live employees, by tag; all of them have the tag ""
+)
+
+// updatedLevels are the kinds that FoldTotals derives from totalUpdated, with the
+// seconds that one total covers. With them a period is the sum of few totals.
+var updatedLevels = []struct {
+	kind    string
+	seconds int64
+}{{totalUpdated, 10}, {"updated_hour", 3600}, {"updated_day", 86400}}
+
+// totalOf returns an expression for the number of rows that a filter matches. It is
+// kept if the company's totals are complete, and else counted.
+func (c *conditions) totalOf(company int64, kept, count string) string {
+	return fmt.Sprintf(`CASE WHEN EXISTS (SELECT 1 FROM total_companies WHERE company_id = %s AND kept_at IS NOT NULL) THEN %s ELSE (%s) END`,
+		c.arg(company), kept, count)
+}
+
+// keptTotal returns an expression for the sum of the totals of a kind for which the
+// conditions hold.
+func (c *conditions) keptTotal(company int64, kind string, conditions ...string) string {
+	where := fmt.Sprintf(" WHERE company_id = %s AND kind = '%s'", c.arg(company), kind)
+	for _, condition := range conditions {
+		where += " AND " + condition
+	}
+	return fmt.Sprintf("CAST(coalesce((SELECT sum(n) FROM totals%s), 0) + coalesce((SELECT sum(n) FROM total_changes%[1]s), 0) AS bigint)", where)
+}
+
+// assignmentTotal returns an expression for the number of assignments that a filter
+// matches. Filters of one employee have few matches, and so are counted, as are
+// combinations with updatedSince, where the planner takes the smaller one.
+func (c *conditions) assignmentTotal(company int64, f domain.AssignmentFilter) string {
+	filter := c.nested()
+	filter.addAssignmentFilter(company, f, anyIndex)
+	count := `SELECT count(*) FROM assignments a` + filter.where()
+	c.args = filter.args
+	switch {
+	case f.EmployeeExternalID != "", f.UpdatedSince != nil && (f.Status != "" || f.CourseID != 0):
+		return "(" + count + ")"
+	case f.UpdatedSince != nil:
+		return c.totalOf(company, c.updatedTotal(company, *f.UpdatedSince), count)
+	}
+	var conditions []string
+	if f.CourseID != 0 {
+		conditions = append(conditions, "number_key = "+c.arg(f.CourseID))
+	}
+	if f.Status != "" {
+		conditions = append(conditions, "text_key = "+c.arg(string(f.Status)))
+	}
+	return c.totalOf(company, c.keptTotal(company, totalByStatus, conditions...), count)
+}
+
+// nested returns empty conditions whose arguments follow those of c.
+func (c *conditions) nested() *conditions { return &conditions{args: c.args} }
+
+// updatedTotal returns an expression for the number of assignments that changed at
+// or after an instant. Only those of the ten seconds that it lies in are counted.
+func (c *conditions) updatedTotal(company int64, since time.Time) string {
+	whole := roundUp(since, updatedLevels[0].seconds)
+	sum := fmt.Sprintf(`CAST((SELECT count(*) FROM assignments WHERE company_id = %s AND revoked_at IS NULL AND updated_at >= %s AND updated_at < %s)`,
+		c.arg(company), c.arg(since), c.arg(whole))
+	sum += fmt.Sprintf(` + coalesce((SELECT sum(n) FROM total_changes WHERE company_id = %s AND kind = '%s' AND number_key >= %s), 0)`,
+		c.arg(company), totalUpdated, c.arg(whole.Unix()))
+	for i, level := range updatedLevels {
+		condition := ""
+		from := whole
+		if i+1 < len(updatedLevels) {
+			whole = roundUp(whole, updatedLevels[i+1].seconds)
+			condition = " AND number_key < " + c.arg(whole.Unix())
+		}
+		sum += fmt.Sprintf(` + coalesce((SELECT sum(n) FROM totals WHERE company_id = %s AND kind = '%s' AND number_key >= %s%s), 0)`,
+			c.arg(company), level.kind, c.arg(from.Unix()), condition)
+	}
+	return sum + " AS bigint)"
+}
+
+// roundUp returns the first multiple of some seconds since 1970 that is not before t.
+func roundUp(t time.Time, seconds int64) time.Time {
+	over := t.Unix() % seconds
+	if over < 0 {
+		over += seconds
+	}
+	if over == 0 && t.Nanosecond() == 0 {
+		return t
+	}
+	return time.Unix(t.Unix()-over+seconds, 0).UTC()
+}
+
+// employeeTotal returns an expression for the number of employees that a filter
+// matches. At most one has an address or an external id, so that these are counted.
+func (c *conditions) employeeTotal(company int64, f domain.EmployeeFilter) string {
+	filter := c.nested()
+	filter.addEmployeeFilter(company, f, anyIndex, 0)
+	count := `SELECT count(*) FROM employees e` + filter.where()
+	c.args = filter.args
+	if f.Email != "" || f.ExternalID != "" {
+		return "(" + count + ")"
+	}
+	return c.totalOf(company, c.keptTotal(company, totalEmployees, "number_key = 0", "text_key = "+c.arg(f.Tag)), count)
+}
+
+// readTotal reads the total of a page that has no rows, which come with it otherwise.
+func (s *Store) readTotal(ctx context.Context, expression string, args []any) (int64, error) {
+	var n int64
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error { return r.Scan(&n) }, `SELECT `+expression, args...)
+	return n, s.read(ctx, b)
+}
+
+// AssignmentTotals returns how many live assignments the company has, by course. A
+// course without any is missing. What became overdue since the last sweep is not
+// marked yet and so is counted.
+func (s *Store) AssignmentTotals(ctx context.Context, company int64) (domain.AssignmentTotals, error) {
+	const (
+		kept   = `EXISTS (SELECT 1 FROM total_companies WHERE company_id = $1 AND kept_at IS NOT NULL)`
+		both   = `kind IN ('` + totalByStatus + `', '` + totalOverdue + `')`
+		live   = ` FROM assignments WHERE company_id = $1 AND revoked_at IS NULL AND `
+		marked = `overdue_at IS NOT NULL AND status <> 'completed'`
+		due    = `overdue_at IS NULL AND status <> 'completed' AND deadline <= $2`
+	)
+	out := domain.AssignmentTotals{}
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var course int64
+		var status domain.Status
+		var n int
+		if err := r.Scan(&course, &status, &n); err != nil {
+			return err
+		}
+		out.Add(course, status, n)
+		return nil
+	}, `SELECT k.course_id, k.status, CAST(sum(k.n) AS bigint) FROM (
+			SELECT number_key AS course_id, text_key AS status, n FROM totals WHERE company_id = $1 AND `+both+` AND `+kept+`
+			UNION ALL SELECT number_key, text_key, n FROM total_changes WHERE company_id = $1 AND `+both+` AND `+kept+`
+			UNION ALL SELECT course_id, status, count(*)`+live+`NOT `+kept+` GROUP BY course_id, status
+			UNION ALL SELECT course_id, '', count(*)`+live+marked+` AND NOT `+kept+` GROUP BY course_id
+			UNION ALL SELECT course_id, '', count(*)`+live+due+` GROUP BY course_id
+		) k GROUP BY k.course_id, k.status`, company, s.Now())
+	return out, s.read(ctx, b)
+}
