@@ -96,7 +96,7 @@ func (a *App) mounts(p *parts, sc ServeConfig) []server.Mount {
 		limiter = server.NewLimiter(sc.RateLimit, sc.RateBurst)
 	}
 	reports := service.NewReports(a.store, service.ReportOptions{
-		Time: sc.ReportTimeout, PerCompany: sc.ReportLimit, Total: a.reportsAtOnce(sc.MemoryLimit),
+		Timeout: sc.ReportTimeout, PerCompany: sc.ReportLimit, Total: a.reportsAtOnce(sc.MemoryLimit),
 	})
 	public := publicapi.New(svc, reports, publicapi.Options{Limiter: limiter})
 	platform := platformapi.New(svc, platformapi.Options{})

@@ -124,7 +124,7 @@ func (a *App) demoServe(ctx context.Context, sc ServeConfig, out DemoOutput, w d
 			return err
 		}
 		wg.Go(func() {
-			if err := w.Live(live, demoInterval); err != nil {
+			if err := w.Simulate(live, demoInterval); err != nil {
 				a.log.Warn("the simulated learners of the demo stopped", "error", err)
 			}
 		})

@@ -37,7 +37,7 @@ func (a *App) registerMetrics(registry prometheus.Registerer) error {
 // databaseStats returns the state of the connection pool.
 func (a *App) databaseStats() server.DatabaseStats {
 	s := a.store.Engine().Stats()
-	return server.DatabaseStats{Max: s.Max, Open: s.Open, InUse: s.InUse, Idle: s.Idle, Waits: s.WaitCount, Waited: s.WaitDuration}
+	return server.DatabaseStats{Max: s.Max, Open: s.Open, InUse: s.InUse, Idle: s.Idle, WaitCount: s.WaitCount, WaitDuration: s.WaitDuration}
 }
 
 // databaseSize returns the size of the database in bytes, or NaN if it cannot be read

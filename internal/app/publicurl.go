@@ -58,7 +58,7 @@ func (a *App) setSetting(ctx context.Context, key, value string) error {
 		if err != nil || string(now) == value {
 			return err
 		}
-		if swapped, err := a.store.SwapSetting(ctx, key, now, []byte(value)); err != nil || swapped {
+		if swapped, err := a.store.CompareAndSwapSetting(ctx, key, now, []byte(value)); err != nil || swapped {
 			return err
 		}
 	}

@@ -68,10 +68,10 @@ func (p *page) inviteEmail(in service.NewInvitation, wrong func(view.Errors) err
 		return err
 	}
 	made := view.Invited{Email: who.Email, URL: p.PublicURL() + view.PathSignInLink(token), ExpiresAt: p.Now().Add(domain.LinkLifetime)}
-	return p.redirectOnce(onceInvited(who.ID), made, view.PathAdministrator(who.ID, "invited"))
+	return p.redirectWithValue(flashInvited(who.ID), made, view.PathAdministrator(who.ID, "invited"))
 }
 
-func onceInvited(id int64) string { return "invited " + strconv.FormatInt(id, 10) }
+func flashInvited(id int64) string { return "invited " + strconv.FormatInt(id, 10) }
 
 // invited shows a sign-in link once. Afterwards it leads to the list.
 func invited(p *page) error {
@@ -80,7 +80,7 @@ func invited(p *page) error {
 		return err
 	}
 	var v view.Invited
-	if !p.takeOnce(onceInvited(id), &v) {
+	if !p.takeFlashValue(flashInvited(id), &v) {
 		return p.redirect(view.PathAdministrators)
 	}
 	return p.renderOK(view.InvitedPage(p.shell(), v))

@@ -120,8 +120,8 @@ func exportAudit(p *page) error {
 	if len(shown.Errors) > 0 {
 		return p.redirect(view.PathAudit + "?" + p.r.URL.RawQuery)
 	}
-	ctx, form := p.r.Context(), service.ReportForm{Format: service.ReportCSV, BOM: true}
+	ctx, file := p.r.Context(), service.ReportFile{Format: service.ReportCSV, BOM: true}
 	return httpapi.Download(ctx, p.w, func(begin httpapi.Begin) error {
-		return p.Reports.AuditLog(ctx, p.caller(), f, form, service.BeginReport(begin))
+		return p.Reports.AuditLog(ctx, p.caller(), f, file, service.BeginReport(begin))
 	})
 }

@@ -65,8 +65,8 @@ func employeeView(e domain.EmployeeOverview) view.Employee {
 // byte order mark, so that Excel reads it as UTF-8.
 func exportEmployees(p *page) error {
 	_, f := p.employeeFilter()
-	ctx, form := p.r.Context(), service.ReportForm{Format: service.ReportCSV, BOM: true}
+	ctx, file := p.r.Context(), service.ReportFile{Format: service.ReportCSV, BOM: true}
 	return httpapi.Download(ctx, p.w, func(begin httpapi.Begin) error {
-		return p.Reports.EmployeeList(ctx, p.caller(), f, form, service.BeginReport(begin))
+		return p.Reports.EmployeeList(ctx, p.caller(), f, file, service.BeginReport(begin))
 	})
 }

@@ -176,9 +176,9 @@ func endpoint(p *page) error {
 	if err != nil {
 		return err
 	}
-	p.takeOnce(onceSecret(e.ID), &v.Secret)
+	p.takeFlashValue(flashSecret(e.ID), &v.Secret)
 	var outcome view.TestOutcome
-	if p.takeOnce(onceTest(e.ID), &outcome) {
+	if p.takeFlashValue(flashTest(e.ID), &outcome) {
 		v.Outcome = &outcome
 	}
 	return p.renderOK(view.WebhookPage(p.shell(), v))

@@ -48,19 +48,19 @@ func (p *page) showConfirm(v view.Confirm) error { return p.renderOK(view.Confir
 // secretAnchor is the fragment that scrolls a webhook's page to its secret.
 const secretAnchor = "#secret"
 
-// onceSecret, onceTest and onceEnable return the names under which redirectOnce
+// flashSecret, flashTest and flashEnable return the names under which redirectWithValue
 // passes a webhook's secret, the outcome of a test event, or the reason why the
 // webhook was not enabled to the next page.
-func onceSecret(id int64) string { return "secret " + strconv.FormatInt(id, 10) }
-func onceTest(id int64) string   { return "test " + strconv.FormatInt(id, 10) }
-func onceEnable(id int64) string { return "enable " + strconv.FormatInt(id, 10) }
+func flashSecret(id int64) string { return "secret " + strconv.FormatInt(id, 10) }
+func flashTest(id int64) string   { return "test " + strconv.FormatInt(id, 10) }
+func flashEnable(id int64) string { return "enable " + strconv.FormatInt(id, 10) }
 
 func revealSecret(p *page, e domain.Endpoint) error {
 	secret, err := p.Webhooks.RevealSecret(p.r.Context(), p.caller(), e.ID)
 	if err != nil {
 		return err
 	}
-	return p.redirectOnce(onceSecret(e.ID), secret, view.PathWebhook(e.ID)+secretAnchor)
+	return p.redirectWithValue(flashSecret(e.ID), secret, view.PathWebhook(e.ID)+secretAnchor)
 }
 
 func testEndpoint(p *page, e domain.Endpoint) error {
@@ -71,14 +71,14 @@ func testEndpoint(p *page, e domain.Endpoint) error {
 	if err != nil {
 		return err
 	}
-	return p.redirectOnce(onceTest(e.ID), testOutcome(attempt), view.PathWebhook(e.ID))
+	return p.redirectWithValue(flashTest(e.ID), testOutcome(attempt), view.PathWebhook(e.ID))
 }
 
 // testOutcome describes the result of a test event.
 func testOutcome(attempt domain.Attempt) view.TestOutcome {
 	return view.TestOutcome{
 		OK: attempt.ErrorKind == "", StatusCode: attempt.StatusCode, Took: attempt.Duration, Error: attempt.Error,
-		DeliveryID: attempt.DeliveryID, Response: string(attempt.ResponseBody), Cut: len(attempt.ResponseBody) >= domain.MaxResponseLog,
+		DeliveryID: attempt.DeliveryID, Response: string(attempt.ResponseBody), Truncated: len(attempt.ResponseBody) >= domain.MaxResponseLog,
 	}
 }
 
@@ -87,7 +87,7 @@ func rotateSecret(p *page, e domain.Endpoint) error {
 	if err != nil {
 		return err
 	}
-	return p.redirectOnce(onceSecret(e.ID), secret, view.PathWebhook(e.ID)+secretAnchor)
+	return p.redirectWithValue(flashSecret(e.ID), secret, view.PathWebhook(e.ID)+secretAnchor)
 }
 
 func disableEndpoint(p *page, e domain.Endpoint) error {
@@ -102,7 +102,7 @@ func disableEndpoint(p *page, e domain.Endpoint) error {
 func enableEndpoint(p *page, e domain.Endpoint) error {
 	_, _, err := p.Webhooks.Enable(p.r.Context(), p.caller(), e.ID, p.checked("force"))
 	if errs, ok := formErrors(err); ok {
-		return p.redirectOnce(onceEnable(e.ID), firstError(errs), view.PathWebhook(e.ID, "enable"))
+		return p.redirectWithValue(flashEnable(e.ID), firstError(errs), view.PathWebhook(e.ID, "enable"))
 	}
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func enableEndpoint(p *page, e domain.Endpoint) error {
 
 func confirmEnable(p *page, e domain.Endpoint) error {
 	var reason string // why the webhook was not enabled just now, empty at the first visit
-	p.takeOnce(onceEnable(e.ID), &reason)
+	p.takeFlashValue(flashEnable(e.ID), &reason)
 	return p.showConfirm(view.EndpointEnable(endpointWithoutHealth(e), reason))
 }
 

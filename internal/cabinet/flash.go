@@ -12,56 +12,56 @@ import (
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 )
 
-// onceLifetime is how long a value waits for the page that shows it.
-const onceLifetime = 10 * time.Minute
+// flashValueLifetime is how long a value waits for the page that shows it.
+const flashValueLifetime = 10 * time.Minute
 
-// once is a value that the next page shows and then forgets, such as a new token.
-type once struct {
+// flashValue is a value that the next page shows and then forgets, such as a new token.
+type flashValue struct {
 	For     string // the page that it is for
 	Expires time.Time
 	Value   json.RawMessage
 }
 
-// putOnce keeps a value in the session for the page that name stands for. It is
+// putFlashValue keeps a value in the session for the page that name stands for. It is
 // encrypted with the session's token, which the database does not hold, so that
 // the database never holds a secret in readable form.
-func (p *page) putOnce(name string, value any) error {
+func (p *page) putFlashValue(name string, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", name, err)
 	}
-	plain, err := json.Marshal(once{For: name, Expires: p.Now().Add(onceLifetime), Value: text})
+	plain, err := json.Marshal(flashValue{For: name, Expires: p.Now().Add(flashValueLifetime), Value: text})
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", name, err)
 	}
-	aead, err := p.onceCipher()
+	aead, err := p.flashCipher()
 	if err != nil {
 		return err
 	}
 	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(plain)+aead.Overhead())
 	rand.Read(nonce) // never fails: crypto/rand ends the program instead
-	p.session.Put(p.r.Context(), keyOnce, aead.Seal(nonce, nonce, plain, nil))
+	p.session.Put(p.r.Context(), keyFlashValue, aead.Seal(nonce, nonce, plain, nil))
 	return nil
 }
 
-// takeOnce reads a value that putOnce kept under the same name and removes it. It
+// takeFlashValue reads a value that putFlashValue kept under the same name and removes it. It
 // returns false if there is none.
-func (p *page) takeOnce(name string, into any) bool {
-	sealed := p.session.GetBytes(p.r.Context(), keyOnce)
-	aead, err := p.onceCipher()
+func (p *page) takeFlashValue(name string, into any) bool {
+	sealed := p.session.GetBytes(p.r.Context(), keyFlashValue)
+	aead, err := p.flashCipher()
 	if err != nil || len(sealed) < aead.NonceSize() {
 		return false
 	}
 	plain, err := aead.Open(nil, sealed[:aead.NonceSize()], sealed[aead.NonceSize():], nil)
-	var kept once
+	var kept flashValue
 	if err != nil || json.Unmarshal(plain, &kept) != nil || kept.For != name {
 		return false
 	}
-	p.session.Remove(p.r.Context(), keyOnce)
+	p.session.Remove(p.r.Context(), keyFlashValue)
 	return p.Now().Before(kept.Expires) && json.Unmarshal(kept.Value, into) == nil
 }
 
-func (p *page) onceCipher() (cipher.AEAD, error) {
+func (p *page) flashCipher() (cipher.AEAD, error) {
 	key := sha256.Sum256([]byte("once " + p.sessionToken()))
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
@@ -100,9 +100,9 @@ func (p *page) redirectProblem(text, path string) error {
 	return p.redirect(path)
 }
 
-// redirectOnce redirects to path, where the value is shown once.
-func (p *page) redirectOnce(name string, value any, path string) error {
-	if err := p.putOnce(name, value); err != nil {
+// redirectWithValue redirects to path, where the value is shown once.
+func (p *page) redirectWithValue(name string, value any, path string) error {
+	if err := p.putFlashValue(name, value); err != nil {
 		return err
 	}
 	return p.redirect(path)

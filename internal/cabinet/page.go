@@ -21,12 +21,12 @@ import (
 
 // Keys of the session's data. Nothing personal is kept in it.
 const (
-	keyCompany = "company"
-	keyBegun   = "begun" // a sign-in whose password was right and whose code is awaited
-	keyNext    = "next"
-	keyFlash   = "flash"
-	keyProblem = "problem"
-	keyOnce    = "once"
+	keyCompany    = "company"
+	keyBegun      = "begun" // a sign-in whose password was right and whose code is awaited
+	keyNext       = "next"
+	keyFlash      = "flash"
+	keyProblem    = "problem"
+	keyFlashValue = "once"
 )
 
 // page is one request with its response writer and the identity of its sender.

@@ -27,7 +27,7 @@ var routeAccess = map[string]access{
 
 	"GET " + view.PathCompanies: look, "POST " + view.PathCompanies: own, "GET " + view.PathMySignIn: look,
 	"GET " + view.PathPassword: look, "POST " + view.PathPassword: own, "GET " + view.PathSecondFactor: look,
-	"POST " + view.PathSecondFactor: own, "GET " + view.PathSecondOff: look, "POST " + view.PathSecondOff: own,
+	"POST " + view.PathSecondFactor: own, "GET " + view.PathRemoveSecondFactor: look, "POST " + view.PathRemoveSecondFactor: own,
 	"GET " + view.PathRecovery: look, "POST " + view.PathRecovery: own, "GET " + view.PathRecoveryCodes: look,
 	"GET " + view.PathSessions: look, "POST " + view.PathSessions + "/{id}/end": own,
 	"GET " + view.PathEndOthers: look, "POST " + view.PathEndOthers: own,

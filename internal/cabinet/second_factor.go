@@ -8,10 +8,10 @@ import (
 func (c *Cabinet) secondFactorPages(private register) {
 	private("GET "+view.PathSecondFactor, showSecondFactor)
 	private("POST "+view.PathSecondFactor, submitSecondFactor)
-	private("GET "+view.PathSecondOff, func(p *page) error {
+	private("GET "+view.PathRemoveSecondFactor, func(p *page) error {
 		return p.renderOK(view.PasswordPage(p.shell(), view.AskSecondOff))
 	})
-	private("POST "+view.PathSecondOff, removeSecondFactor)
+	private("POST "+view.PathRemoveSecondFactor, removeSecondFactor)
 	private("GET "+view.PathRecovery, func(p *page) error { return p.renderOK(view.PasswordPage(p.shell(), view.AskRecovery)) })
 	private("POST "+view.PathRecovery, createRecoveryCodes)
 	private("GET "+view.PathRecoveryCodes, showRecoveryCodes)
@@ -65,7 +65,7 @@ func submitSecondFactor(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.redirectOnce(onceRecovery, codes, view.PathRecoveryCodes)
+	return p.redirectWithValue(flashRecovery, codes, view.PathRecoveryCodes)
 }
 
 // errorsForField returns errs for a form with a single field: an error about the
@@ -96,18 +96,18 @@ func createRecoveryCodes(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.redirectOnce(onceRecovery, codes, view.PathRecoveryCodes)
+	return p.redirectWithValue(flashRecovery, codes, view.PathRecoveryCodes)
 }
 
-// onceRecovery is the name under which redirectOnce passes new recovery codes to the
+// flashRecovery is the name under which redirectWithValue passes new recovery codes to the
 // page that shows them.
-const onceRecovery = "recovery codes"
+const flashRecovery = "recovery codes"
 
 // showRecoveryCodes shows new recovery codes once. When the page is opened again, it
 // redirects to the sign-in settings.
 func showRecoveryCodes(p *page) error {
 	var codes []string
-	if !p.takeOnce(onceRecovery, &codes) {
+	if !p.takeFlashValue(flashRecovery, &codes) {
 		return p.redirect(view.PathMySignIn)
 	}
 	return p.renderOK(view.RecoveryCodesPage(p.shell(), view.RecoveryCodes{Codes: codes}))

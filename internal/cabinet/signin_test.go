@@ -101,7 +101,7 @@ func TestSecondFactor(t *testing.T) {
 
 		other.post(view.PathRecovery, "current", password).wantRedirect(view.PathRecoveryCodes).wantText("Save these codes").wantNoText(recovery)
 		other.get(view.PathRecoveryCodes).wantRedirect(view.PathMySignIn)
-		other.post(view.PathSecondOff, "current", password).wantRedirect(view.PathMySignIn).wantText("Two-step verification is off.")
+		other.post(view.PathRemoveSecondFactor, "current", password).wantRedirect(view.PathMySignIn).wantText("Two-step verification is off.")
 		f.visitor().signIn(admin, password).wantRedirect(view.PathOverview)
 	})
 }

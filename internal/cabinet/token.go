@@ -99,7 +99,7 @@ func createToken(p *page) error {
 	if len(errs) == 0 {
 		made, secret, err := p.Tokens.Create(p.r.Context(), p.caller(), in)
 		if err == nil {
-			return p.redirectOnce(onceToken(made.ID), secret, view.PathToken(made.ID, "created"))
+			return p.redirectWithValue(flashToken(made.ID), secret, view.PathToken(made.ID, "created"))
 		}
 		var ok bool
 		if errs, ok = formErrors(err); !ok {
@@ -178,7 +178,7 @@ func token(p *page) error {
 	return p.renderOK(view.TokenPage(p.shell(), p.tokenView(t)))
 }
 
-func onceToken(id int64) string { return "token " + strconv.FormatInt(id, 10) }
+func flashToken(id int64) string { return "token " + strconv.FormatInt(id, 10) }
 
 // tokenCreated shows a new token once. Afterwards it leads to the token's page.
 func tokenCreated(p *page) error {
@@ -187,7 +187,7 @@ func tokenCreated(p *page) error {
 		return err
 	}
 	var secret string
-	if !p.takeOnce(onceToken(t.ID), &secret) {
+	if !p.takeFlashValue(flashToken(t.ID), &secret) {
 		return p.redirect(view.PathToken(t.ID))
 	}
 	return p.renderOK(view.TokenCreatedPage(p.shell(), view.TokenCreated{

@@ -119,9 +119,9 @@ func (w *World) newActivity(a domain.Assignment, at time.Time, percent int) doma
 	return domain.ActivityItem{Activity: act}
 }
 
-// Live simulates one action per interval until ctx ends: a learner's activity, a new
+// Simulate simulates one action per interval until ctx ends: a learner's activity, a new
 // assignment or a new employee.
-func (w *World) Live(ctx context.Context, interval time.Duration) error {
+func (w *World) Simulate(ctx context.Context, interval time.Duration) error {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for n := 0; ; n++ {

@@ -332,7 +332,7 @@ func TestReportClientLeaves(t *testing.T) {
 func TestReportClientStalls(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		d := newReportServer(t, hookedStore{Store: s}, service.ReportOptions{Time: 300 * time.Millisecond})
+		d := newReportServer(t, hookedStore{Store: s}, service.ReportOptions{Timeout: 300 * time.Millisecond})
 		storetest.Fill(t, s, d.company, largeSize)
 		conn, err := net.Dial("tcp", d.Listener.Addr().String())
 		if err != nil {

@@ -36,7 +36,7 @@ func (t *fakeSettings) SettingOnce(_ context.Context, key string, value []byte) 
 	return t.rows[key], nil
 }
 
-func (t *fakeSettings) SwapSetting(_ context.Context, key string, old, value []byte) (bool, error) {
+func (t *fakeSettings) CompareAndSwapSetting(_ context.Context, key string, old, value []byte) (bool, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !bytes.Equal(t.rows[key], old) {

@@ -14,7 +14,7 @@ import (
 type Settings interface {
 	Setting(ctx context.Context, key string) ([]byte, error)
 	SettingOnce(ctx context.Context, key string, value []byte) ([]byte, error)
-	SwapSetting(ctx context.Context, key string, old, value []byte) (bool, error)
+	CompareAndSwapSetting(ctx context.Context, key string, old, value []byte) (bool, error)
 }
 
 const settingName = "sealing_key"
@@ -113,7 +113,7 @@ func reveal(ctx context.Context, settings Settings, stored []byte, by *material)
 		return nil, err
 	}
 	// Another replica may have been quicker; it has the same sealing key.
-	if _, err := settings.SwapSetting(ctx, settingName, stored, wrapped.bytes()); err != nil {
+	if _, err := settings.CompareAndSwapSetting(ctx, settingName, stored, wrapped.bytes()); err != nil {
 		return nil, fmt.Errorf("wrap the sealing key: %w", err)
 	}
 	return r.key, nil

@@ -27,15 +27,16 @@ type conn struct{ net.Conn }
 // protocolError is how net/http begins these answers, after the status line.
 var protocolError = []byte("\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n")
 
-// maxProtocolError is longer than any of them; parts of an answer are longer.
-const maxProtocolError = 256
+// maxProtocolErrorBytes is longer than any of these answers. What a handler writes may look
+// like one, but comes in longer pieces.
+const maxProtocolErrorBytes = 256
 
 const badRequestBody = `{"result":"error","message":"This is not a valid HTTP request. Check the path's percent-encoding, ` +
 	`the Host header and the other headers, which may have 64 KiB together.","code":"invalid_request"}`
 
 func (c *conn) Write(p []byte) (int, error) {
 	line := bytes.IndexByte(p, '\r')
-	if len(p) > maxProtocolError || line < 0 || !bytes.HasPrefix(p[line:], protocolError) {
+	if len(p) > maxProtocolErrorBytes || line < 0 || !bytes.HasPrefix(p[line:], protocolError) {
 		return c.Conn.Write(p)
 	}
 	_, err := fmt.Fprintf(c.Conn, "%s\r\nCache-Control: no-store\r\nConnection: close\r\nContent-Length: %d\r\n"+

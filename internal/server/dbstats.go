@@ -10,8 +10,8 @@ import (
 // DatabaseStats describes the use of the database's connections.
 type DatabaseStats struct {
 	Max, Open, InUse, Idle int
-	Waits                  int64         // how often a request waited for a free connection
-	Waited                 time.Duration // the sum of these waits
+	WaitCount              int64         // how often a request waited for a free connection
+	WaitDuration           time.Duration // the sum of these waits
 }
 
 type databaseCollector struct {
@@ -59,6 +59,6 @@ func (c *databaseCollector) Collect(out chan<- prometheus.Metric) {
 	for name, v := range map[string]int{"max": s.Max, "open": s.Open, "inUse": s.InUse, "idle": s.Idle} {
 		out <- prometheus.MustNewConstMetric(c.gauge[name], prometheus.GaugeValue, float64(v))
 	}
-	out <- prometheus.MustNewConstMetric(c.waits, prometheus.CounterValue, float64(s.Waits))
-	out <- prometheus.MustNewConstMetric(c.spent, prometheus.CounterValue, s.Waited.Seconds())
+	out <- prometheus.MustNewConstMetric(c.waits, prometheus.CounterValue, float64(s.WaitCount))
+	out <- prometheus.MustNewConstMetric(c.spent, prometheus.CounterValue, s.WaitDuration.Seconds())
 }

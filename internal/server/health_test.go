@@ -75,7 +75,7 @@ func TestDatabaseMetrics(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
 	read := func() DatabaseStats {
-		return DatabaseStats{Max: 8, Open: 5, InUse: 3, Idle: 2, Waits: 7, Waited: 1500 * time.Millisecond}
+		return DatabaseStats{Max: 8, Open: 5, InUse: 3, Idle: 2, WaitCount: 7, WaitDuration: 1500 * time.Millisecond}
 	}
 	if err := RegisterDatabase(reg, read); err != nil {
 		t.Fatal(err)

@@ -85,7 +85,7 @@ func (t *Tokens) Authenticate(ctx context.Context, bearer string, from netip.Add
 		return domain.Token{}, fmt.Errorf("look up a token: %w", err)
 	}
 	now := t.opt.Now()
-	if t.watcher.Confirm(domain.CacheTokens, found.Version, began) {
+	if t.watcher.ConfirmRead(domain.CacheTokens, found.Version, began) {
 		return withoutToken(found.Token, t.cache.keep(hash, found, now, from))
 	}
 	return withoutToken(found.Token, t.cache.useOnce(found, now, from))
@@ -134,7 +134,7 @@ func (t *Tokens) AuthenticatePlatform(ctx context.Context, bearer string) (domai
 	if err != nil {
 		return domain.PlatformToken{}, fmt.Errorf("look up a platform token: %w", err)
 	}
-	if t.watcher.Confirm(domain.CacheTokens, found.Version, began) {
+	if t.watcher.ConfirmRead(domain.CacheTokens, found.Version, began) {
 		t.cache.keepPlatform(hash, found, t.opt.Now())
 	}
 	if !found.Found || found.Token.RevokedAt != nil {

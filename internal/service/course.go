@@ -17,7 +17,7 @@ func (l *Learning) Courses(ctx context.Context, c domain.Caller) ([]domain.Cours
 	}
 	began := l.watcher.Now()
 	list, version, err := l.store.Courses(ctx, c.Company.ID)
-	if err == nil && l.watcher.Confirm(domain.CacheCourses, version, began) {
+	if err == nil && l.watcher.ConfirmRead(domain.CacheCourses, version, began) {
 		l.courses.put(c.Company.ID, cachedCourses{list: list, version: version, readAt: began})
 	}
 	return list, err

@@ -28,19 +28,19 @@ type ReportStore interface {
 
 // ReportOptions are the limits of reports; 0 means no limit.
 type ReportOptions struct {
-	// Time is how long one report may take. A report holds a database connection until
+	// Timeout is how long one report may take. A report holds a database connection until
 	// the client has read the file.
-	Time time.Duration
+	Timeout time.Duration
 	// PerCompany and Total are how many reports may run at once, for one company and
 	// for all. Total keeps reports from taking every database connection.
 	PerCompany, Total int
 }
 
 // DefaultReportOptions are the limits used unless the operator sets others.
-var DefaultReportOptions = ReportOptions{Time: 10 * time.Minute, PerCompany: 4, Total: 16}
+var DefaultReportOptions = ReportOptions{Timeout: 10 * time.Minute, PerCompany: 4, Total: 16}
 
-// ReportForm describes the file that a caller asks for.
-type ReportForm struct {
+// ReportFile describes the file that a caller asks for.
+type ReportFile struct {
 	Format ReportFormat
 	BOM    bool // a CSV file starts with a byte order mark, which Excel needs
 }
@@ -78,35 +78,35 @@ func NewReports(store ReportStore, options ReportOptions) *Reports {
 
 // Assignments writes the report of the company's assignments. Codes:
 // too_many_reports.
-func (r *Reports) Assignments(ctx context.Context, c domain.Caller, f domain.AssignmentFilter, form ReportForm, begin BeginReport) error {
-	return writeReport(ctx, r, assignmentTable, reportRequest{c, form, begin}, func(ctx context.Context, _ time.Time, yield func([]domain.Assignment) error) error {
+func (r *Reports) Assignments(ctx context.Context, c domain.Caller, f domain.AssignmentFilter, file ReportFile, begin BeginReport) error {
+	return writeReport(ctx, r, assignmentTable, reportRequest{c, file, begin}, func(ctx context.Context, _ time.Time, yield func([]domain.Assignment) error) error {
 		return r.store.AssignmentReport(ctx, c.Company.ID, f, yield)
 	})
 }
 
 // Employees writes the report of the company's employees, with the number of each
 // one's assignments by status. Codes: too_many_reports.
-func (r *Reports) Employees(ctx context.Context, c domain.Caller, f domain.EmployeeFilter, form ReportForm, begin BeginReport) error {
-	return writeReport(ctx, r, employeeTable, reportRequest{c, form, begin}, func(ctx context.Context, now time.Time, yield func([]domain.EmployeeSummary) error) error {
+func (r *Reports) Employees(ctx context.Context, c domain.Caller, f domain.EmployeeFilter, file ReportFile, begin BeginReport) error {
+	return writeReport(ctx, r, employeeTable, reportRequest{c, file, begin}, func(ctx context.Context, now time.Time, yield func([]domain.EmployeeSummary) error) error {
 		return r.store.EmployeeReport(ctx, c.Company.ID, f, now, yield)
 	})
 }
 
 // AuditLog writes the company's audit log, the newest entry first. Codes:
 // invalid_request, too_many_reports.
-func (r *Reports) AuditLog(ctx context.Context, c domain.Caller, f domain.AuditFilter, form ReportForm, begin BeginReport) error {
+func (r *Reports) AuditLog(ctx context.Context, c domain.Caller, f domain.AuditFilter, file ReportFile, begin BeginReport) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
-	return writeReport(ctx, r, auditTable, reportRequest{c, form, begin}, func(ctx context.Context, _ time.Time, yield func([]domain.AuditEntry) error) error {
+	return writeReport(ctx, r, auditTable, reportRequest{c, file, begin}, func(ctx context.Context, _ time.Time, yield func([]domain.AuditEntry) error) error {
 		return r.store.AuditReport(ctx, c.Company.ID, f, yield)
 	})
 }
 
-// reportRequest is who asks for a report, in which form, and where it is written.
+// reportRequest is who asks for a report, as which file, and where it is written.
 type reportRequest struct {
 	caller domain.Caller
-	form   ReportForm
+	file   ReportFile
 	begin  BeginReport
 }
 
@@ -122,9 +122,9 @@ func writeReport[T any](ctx context.Context, r *Reports, t reportTable[T], req r
 		return err
 	}
 	defer r.release(c.Company.ID)
-	if r.options.Time > 0 {
+	if r.options.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, r.options.Time)
+		ctx, cancel = context.WithTimeout(ctx, r.options.Timeout)
 		defer cancel()
 	}
 	zone, err := c.Company.Location()
@@ -133,7 +133,7 @@ func writeReport[T any](ctx context.Context, r *Reports, t reportTable[T], req r
 	}
 	download := domain.AuditEntry{
 		CompanyID: c.Company.ID, Actor: c.Actor, Action: "report.downloaded", RecordKind: "report", RecordID: t.name,
-		Detail: fmt.Sprintf("As %s.", strings.ToUpper(string(req.form.Format))),
+		Detail: fmt.Sprintf("As %s.", strings.ToUpper(string(req.file.Format))),
 	}
 	if err := r.store.RecordAudit(ctx, download); err != nil {
 		return err
@@ -141,7 +141,7 @@ func writeReport[T any](ctx context.Context, r *Reports, t reportTable[T], req r
 	now := r.store.Now()
 	var w report.Writer
 	start := func() (err error) {
-		w, err = t.writer(ctx, req.form, now.In(zone), req.begin)
+		w, err = t.writer(ctx, req.file, now.In(zone), req.begin)
 		return err
 	}
 	cells := make([]report.Cell, 0, len(t.columns))

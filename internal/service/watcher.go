@@ -75,7 +75,7 @@ func NewWatcher(store VersionStore, opt WatcherOptions) *Watcher {
 }
 
 // Now returns the watcher's time. A lookup takes it before it reads and passes it to
-// Confirm.
+// ConfirmRead.
 func (w *Watcher) Now() time.Time { return w.opt.Now() }
 
 // Version returns the latest confirmed version of a kind. ok is false if it is too
@@ -88,10 +88,10 @@ func (w *Watcher) Version(kind domain.CacheKind) (version int64, ok bool) {
 	return current.version, w.opt.Now().Sub(current.readAt) < versionLifetime
 }
 
-// Confirm records the version that a lookup read together with its records; began
+// ConfirmRead records the version that a lookup read together with its records; began
 // is when the lookup started. It reports whether the records may be cached under
 // this version, which is false if a newer version or a later change is known.
-func (w *Watcher) Confirm(kind domain.CacheKind, version int64, began time.Time) bool {
+func (w *Watcher) ConfirmRead(kind domain.CacheKind, version int64, began time.Time) bool {
 	select {
 	case w.wake <- struct{}{}:
 	default:
@@ -108,7 +108,7 @@ func (w *Watcher) Confirm(kind domain.CacheKind, version int64, began time.Time)
 	return true
 }
 
-// confirmAll records the versions that a poll read. Unlike Confirm it also accepts
+// confirmAll records the versions that a poll read. Unlike ConfirmRead it also accepts
 // a smaller version than the confirmed one, because versions go back after a
 // failover to a standby that lagged behind.
 func (w *Watcher) confirmAll(versions domain.CacheVersions, began time.Time) {

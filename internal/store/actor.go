@@ -2,11 +2,11 @@ package store
 
 import "github.com/coursebridge/coursebridge/internal/domain"
 
-// actorLabel returns an SQL expression that turns a column with a domain.Actor.Ref
+// actorLabelSQL returns an SQL expression that turns a column with a domain.Actor.Ref
 // into the text to show. "person:7" becomes the e-mail address of administrator 7,
 // the last known one if they were removed, or domain.FormerAdministrator if none is
 // stored any more. Any other text is shown as it is.
-func actorLabel(column string) string {
+func actorLabelSQL(column string) string {
 	id := `CAST(substr(` + column + `, 8) AS bigint)` // what follows "person:"
 	return `CASE WHEN ` + column + ` LIKE 'person:%' THEN coalesce((SELECT p.email FROM administrators p
 		WHERE p.id = ` + id + `), (SELECT f.email FROM former_administrators f

@@ -21,7 +21,7 @@ func (s *Store) Members(ctx context.Context, company int64) ([]domain.Member, []
 		m.Administrator = a.Administrator
 		members = append(members, m)
 		return err
-	}, `SELECT `+administratorColumns+`, m.added_at, `+actorLabel("m.added_by")+`, m.role, m.last_sign_in_at
+	}, `SELECT `+administratorColumns+`, m.added_at, `+actorLabelSQL("m.added_by")+`, m.role, m.last_sign_in_at
 		FROM company_administrators m JOIN administrators a ON a.id = m.administrator_id
 		WHERE m.company_id = $1 ORDER BY m.added_at, a.id`, company)
 	b.Query(func(r db.Rows) error {

@@ -18,14 +18,14 @@ const auditColumns = `e.company_id, e.id, e.at, e.actor_kind, e.actor_id,
 	CASE WHEN e.actor_kind = 'person' THEN coalesce(p.email,
 		(SELECT f.email FROM former_administrators f WHERE f.administrator_id = e.actor_id), '` + domain.FormerAdministrator + `') ELSE e.actor_label END, e.action,
 	e.record_kind, e.record_id, e.employee_id, e.request_id, e.address, e.detail,
-	CASE WHEN e.employee_id = 0 THEN '' ELSE coalesce(w.name, '` + domain.ErasedEmployee + `') END,
+	CASE WHEN e.employee_id = 0 THEN '' ELSE coalesce(emp.name, '` + domain.ErasedEmployee + `') END,
 	CASE WHEN e.record_kind = 'administrator' THEN coalesce(r.email,
 		(SELECT f.email FROM former_administrators f WHERE f.administrator_id = CAST(e.record_id AS bigint)), '` + domain.FormerAdministrator + `') ELSE '' END`
 
-// auditJoins joins the people that auditColumns shows: w is the employee, p the acting
+// auditJoins joins the people that auditColumns shows: emp is the employee, p the acting
 // administrator, r the administrator that the entry is about.
 const auditJoins = `
-	LEFT JOIN employees w ON w.company_id = e.company_id AND w.id = e.employee_id
+	LEFT JOIN employees emp ON emp.company_id = e.company_id AND emp.id = e.employee_id
 	LEFT JOIN administrators p ON e.actor_kind = 'person' AND p.id = e.actor_id
 	LEFT JOIN administrators r ON r.id = CASE WHEN e.record_kind = 'administrator' THEN CAST(e.record_id AS bigint) END`
 

@@ -13,7 +13,7 @@ import (
 )
 
 var deliveryColumns = `CAST(d.id AS text), d.endpoint_id, d.event_id, d.kind, v.external_id, d.state, d.attempts,
-	d.round_start, d.due_at, d.created_at, d.finished_at, d.status_code, d.error_kind, ` + actorLabel("d.requested_by") + `, e.url,
+	d.round_start, d.due_at, d.created_at, d.finished_at, d.status_code, d.error_kind, ` + actorLabelSQL("d.requested_by") + `, e.url,
 	v.erased_at IS NOT NULL, d.is_test`
 
 const deliveryTables = ` FROM deliveries d` + deliveryJoins
@@ -101,7 +101,7 @@ func (s *Store) Delivery(ctx context.Context, company int64, id string) (domain.
 		d.Tries = append(d.Tries, a)
 		return err
 	}, `SELECT number, url, started_at, duration_us, status_code, error_kind, error, request_headers, response_headers,
-			response_body, `+actorLabel("requested_by")+`
+			response_body, `+actorLabelSQL("requested_by")+`
 		FROM delivery_attempts WHERE company_id = $1 AND delivery_id = $2 ORDER BY number`, company, parsed.String())
 	if err := s.read(ctx, b); err != nil {
 		return d, err

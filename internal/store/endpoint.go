@@ -11,7 +11,7 @@ import (
 )
 
 var endpointColumns = `company_id, id, url, description, events, secret, previous_secret, previous_until,
-	created_at, ` + actorLabel("created_by") + `, disabled_at, disabled_reason, failing_since, removed_at, strict_order`
+	created_at, ` + actorLabelSQL("created_by") + `, disabled_at, disabled_reason, failing_since, removed_at, strict_order`
 
 func scanEndpoint(r db.Rows, e *domain.Endpoint, more ...any) error {
 	var kinds, reason string

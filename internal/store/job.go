@@ -53,7 +53,7 @@ func (s *Store) insertJob(ctx context.Context, tx db.Tx, c domain.Caller, in dom
 	return out, tx.Send(ctx, b)
 }
 
-var jobColumns = `j.company_id, j.id, j.kind, j.input, j.total, j.done, j.cursor, j.result, j.problem, ` + actorLabel("j.requested_by") + `,
+var jobColumns = `j.company_id, j.id, j.kind, j.input, j.total, j.done, j.cursor, j.result, j.problem, ` + actorLabelSQL("j.requested_by") + `,
 	j.actor_kind, j.actor_id, j.role, j.address, j.request_id, j.created_at, j.finished_at, j.canceled_at`
 
 func scanJob(r db.Rows, j *domain.Job) error {

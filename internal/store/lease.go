@@ -58,8 +58,8 @@ func (s *Store) Setting(ctx context.Context, key string) ([]byte, error) {
 	return kept, s.read(ctx, b)
 }
 
-// SwapSetting puts value in the place of old; false when something else is kept there.
-func (s *Store) SwapSetting(ctx context.Context, key string, old, value []byte) (bool, error) {
+// CompareAndSwapSetting puts value in the place of old; false when something else is kept there.
+func (s *Store) CompareAndSwapSetting(ctx context.Context, key string, old, value []byte) (bool, error) {
 	swapped := false
 	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		n, err := tx.Exec(ctx, `UPDATE settings SET value = $3 WHERE key = $1 AND value = $2`, key, old, value)

@@ -134,7 +134,7 @@ func (s *Store) AddRedelivery(ctx context.Context, c domain.Caller, f domain.Red
 	return out, err
 }
 
-var redeliveryColumns = `company_id, id, endpoint_id, states, kind, from_at, to_at, total, done, ` + actorLabel("requested_by") + `, created_at, finished_at`
+var redeliveryColumns = `company_id, id, endpoint_id, states, kind, from_at, to_at, total, done, ` + actorLabelSQL("requested_by") + `, created_at, finished_at`
 
 func scanRedelivery(r db.Rows, j *domain.Redelivery, more ...any) error {
 	var states, kind string

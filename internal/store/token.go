@@ -10,7 +10,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-var tokenColumns = `t.company_id, t.id, t.name, t.last_four, t.scopes, t.allowed, ` + actorLabel("t.created_by") + `, t.created_at, t.expires_at,
+var tokenColumns = `t.company_id, t.id, t.name, t.last_four, t.scopes, t.allowed, ` + actorLabelSQL("t.created_by") + `, t.created_at, t.expires_at,
 	t.revoked_at, t.last_used_at, t.last_used_ip, ` + companyColumns
 
 func scanToken(r db.Rows, t *domain.Token) error {

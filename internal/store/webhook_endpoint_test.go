@@ -153,10 +153,10 @@ func TestSettingIsKeptOnce(t *testing.T) {
 				t.Errorf("kept %q, %v; want the first value", got, err)
 			}
 		}
-		if ok, err := s.SwapSetting(ctx, "k", []byte("two"), []byte("three")); ok || err != nil {
+		if ok, err := s.CompareAndSwapSetting(ctx, "k", []byte("two"), []byte("three")); ok || err != nil {
 			t.Errorf("swapped what was not there: %v, %v", ok, err)
 		}
-		if ok, err := s.SwapSetting(ctx, "k", []byte("one"), []byte("three")); !ok || err != nil {
+		if ok, err := s.CompareAndSwapSetting(ctx, "k", []byte("one"), []byte("three")); !ok || err != nil {
 			t.Errorf("swap: %v, %v", ok, err)
 		}
 		if got, err := s.Setting(ctx, "k"); string(got) != "three" || err != nil {

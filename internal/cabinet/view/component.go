@@ -26,8 +26,11 @@ type Confirm struct {
 	Verb    string   // the label of the button that confirms
 	Danger  bool     // makes the button red
 	Cancel  string   // the path of the Cancel link
-	Hidden  []Option // hidden inputs: Value is the name of the input, Label its value
+	Hidden  []HiddenInput
 }
+
+// HiddenInput is a form field that is sent along and not shown.
+type HiddenInput struct{ Name, Value string }
 
 // empty is what a list without rows shows. The link is left out if action has no
 // path.

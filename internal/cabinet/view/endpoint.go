@@ -85,7 +85,7 @@ type TestOutcome struct {
 	Took       time.Duration
 	Error      string // on failure: what happened and what to do
 	Response   string
-	Cut        bool // there was more of the response
+	Truncated  bool // the response was longer
 	DeliveryID string
 }
 
@@ -259,7 +259,7 @@ func EndpointEnable(e Endpoint, refused string) Confirm {
 	if refused != "" {
 		v.Title, v.Verb = "Enable it anyway?", "Enable without a test"
 		v.Effects = []string{refused, "Events that your system does not accept will be retried and will fail in the end."}
-		v.Hidden = []Option{{"force", "1"}}
+		v.Hidden = []HiddenInput{{"force", "1"}}
 	}
 	return v
 }

@@ -795,7 +795,7 @@ func testOutcome(o TestOutcome) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if o.Cut {
+			if o.Truncated {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "<p class=\"help\">The first 8 KB.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -70,7 +70,7 @@ func endpointSamples() []sample {
 		Endpoint: list[1], Secret: "whsec_c2VjcmV0IGZvciB0aGUgc2FtcGxlIHBhZ2VzLCAzMiBieXRlcw==", PreviousUntil: ptr(now.Add(20 * time.Hour)),
 		Recent: deliveries(4), Snippets: programs(), Outcome: &view.TestOutcome{
 			StatusCode: 503, Took: 1243 * time.Millisecond, Error: "The receiver answered 503: it is overloaded or down for maintenance. The delivery is tried again.",
-			Response: `{"error":"upstream unavailable","trace":"abc-123"}`, Cut: true, DeliveryID: "01932f1e-7c1a-7f3e-9d34-6a1f0c2b9e77",
+			Response: `{"error":"upstream unavailable","trace":"abc-123"}`, Truncated: true, DeliveryID: "01932f1e-7c1a-7f3e-9d34-6a1f0c2b9e77",
 		},
 	}
 	shown := shell("/cabinet/webhooks/1")

@@ -148,7 +148,7 @@ var (
 	}
 	AskSecondOff = PasswordAsk{
 		Title: "Turn off two-step verification?", Sentence: "You will sign in with your password alone. Your recovery codes will stop working.",
-		Action: PathSecondOff, Verb: "Turn off", Danger: true,
+		Action: PathRemoveSecondFactor, Verb: "Turn off", Danger: true,
 	}
 	AskRecovery = PasswordAsk{
 		Title: "Create new recovery codes?", Sentence: "The old codes will stop working.", Action: PathRecovery, Verb: "Create new codes",
