@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/coursebridge/coursebridge/internal/batch"
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
@@ -86,10 +87,11 @@ type Dispatcher struct {
 	config   DispatcherConfig
 	owner    string
 	life     lifecycle
-	batchers batchers
 	limiter  *limiter
 	attempts *attemptRegistry
-	acks     *ackRegistry
+	batchers
+	fetching chan struct{} // holds as many as there are fetches under way
+	pollNow  chan struct{}
 
 	mu     sync.Mutex
 	queues map[domain.EndpointKey]*endpointQueue // nil before the start
@@ -117,17 +119,30 @@ func (l *lifecycle) isStopping() bool {
 	}
 }
 
+// batchers let endpoint queues share statements.
+type batchers struct {
+	claims  *batch.Batcher[domain.FetchRequest, *domain.EndpointLease]
+	results *batch.Batcher[domain.DeliveryResult, recordedResult]
+	notices *batch.Batcher[string, struct{}]
+}
+
 // NewDispatcher returns a dispatcher that does nothing until it is started.
 func NewDispatcher(c DispatcherConfig) *Dispatcher {
 	c.setDefaults()
 	d := &Dispatcher{
-		config: c, owner: uuid.NewString(), limiter: newLimiter(c.Limits),
-		attempts: newAttemptRegistry(), acks: newAckRegistry(),
+		config: c, owner: uuid.NewString(), limiter: newLimiter(c.Limits), attempts: newAttemptRegistry(),
+		fetching: make(chan struct{}, maxFetches), pollNow: make(chan struct{}, 1),
 	}
 	d.life.stopping = make(chan struct{})
 	d.life.work, d.life.endWork = context.WithCancel(context.Background())
 	d.life.sending, d.life.endSending = context.WithCancel(d.life.work)
-	d.batchers = newBatchers(d)
+	d.batchers = batchers{
+		claims: batch.New(d.claim, batch.Options{MaxParallel: 2, SlowAfter: batch.NeverSlow}), // a claim waits for no lock
+		results: batch.New(d.recordBatch, batch.Options{
+			MaxSize: 256, MaxParallel: 2, ParallelThreshold: 128, MaxDelay: 3 * time.Millisecond, SlowAfter: batch.NeverSlow, Collect: true,
+		}),
+		notices: batch.New(d.publish, batch.Options{MaxParallel: 1, SlowAfter: batch.NeverSlow}),
+	}
 	return d
 }
 
@@ -140,9 +155,8 @@ func (d *Dispatcher) Start(ctx context.Context) error {
 		d.mu.Lock()
 		d.queues = map[domain.EndpointKey]*endpointQueue{}
 		d.mu.Unlock()
-		missed := make(chan struct{}, 1)
-		d.life.background.Go(func() { d.listen(missed) })
-		d.life.background.Go(func() { d.poll(missed) })
+		d.life.background.Go(d.listen)
+		d.life.background.Go(d.poll)
 	})
 	return nil
 }
@@ -174,7 +188,7 @@ func (d *Dispatcher) wake(by wakeup, keys ...domain.EndpointKey) {
 func (d *Dispatcher) forget(q *endpointQueue) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if q.wakeups.Load() != 0 {
+	if len(q.wakeups) > 0 {
 		return false
 	}
 	delete(d.queues, q.key)
@@ -182,14 +196,14 @@ func (d *Dispatcher) forget(q *endpointQueue) bool {
 }
 
 // poll searches the queue for work that no wake-up reported.
-func (d *Dispatcher) poll(missed <-chan struct{}) {
+func (d *Dispatcher) poll() {
 	tick := time.NewTicker(d.config.Poll)
 	defer tick.Stop()
 	for !d.life.isStopping() {
 		d.searchBacklog()
 		select {
 		case <-tick.C:
-		case <-missed:
+		case <-d.pollNow:
 		case <-d.life.stopping:
 		}
 	}
@@ -230,19 +244,13 @@ func (d *Dispatcher) Stop(ctx context.Context) error {
 		d.mu.Lock()
 		close(d.life.stopping)
 		d.mu.Unlock()
-		done := make(chan struct{})
-		go func() { d.life.queues.Wait(); close(done) }()
-		select {
-		case <-done:
-		case <-ctx.Done():
+		cutShort := context.AfterFunc(ctx, func() {
 			d.life.endSending()
-			select {
-			case <-done:
-			case <-time.After(flushTimeout):
-			}
-		}
+			time.AfterFunc(flushTimeout, d.life.endWork)
+		})
+		d.life.queues.Wait()
+		cutShort()
 		d.life.endWork()
-		<-done
 		d.life.background.Wait()
 		err = d.release()
 	})

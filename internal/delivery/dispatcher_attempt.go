@@ -13,14 +13,6 @@ import (
 // endpoint no longer waits for it.
 const stuck = time.Second
 
-// report is what an attempt's goroutine reports to its queue: once when the attempt
-// has ended, and once more when its result was recorded.
-type report struct {
-	item     domain.DueDelivery
-	outcome  *Outcome // set in the first report
-	recorded recordedResult
-}
-
 // start makes an attempt in a goroutine of its own.
 func (q *endpointQueue) start(item domain.DueDelivery) {
 	to := q.to
@@ -37,12 +29,12 @@ func (q *endpointQueue) start(item domain.DueDelivery) {
 	q.d.life.queues.Go(func() {
 		out := q.attempt(item, request, before)
 		request.Written() // also if nothing was sent
-		q.post(report{item: item, outcome: &out})
+		q.report(func() { q.sent(&item, &out) })
 		var recorded recordedResult
 		if out.Kind != KindAborted {
 			recorded = q.d.record(q.d.judge(q.key, item, request.URL, &out))
 		}
-		q.post(report{item: item, recorded: recorded})
+		q.report(func() { q.recorded(&item, recorded) })
 	})
 }
 
@@ -71,45 +63,40 @@ func waitForTurn(ctx context.Context, before <-chan struct{}) {
 	if before == nil {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, stuck)
+	defer cancel()
 	select {
 	case <-before:
-		return
-	default:
-	}
-	late := time.NewTimer(stuck)
-	defer late.Stop()
-	select {
-	case <-before:
-	case <-late.C:
 	case <-ctx.Done():
 	}
 }
 
-func (q *endpointQueue) post(r report) {
+// report has the queue's goroutine call fn.
+func (q *endpointQueue) report(fn func()) {
 	select {
-	case q.reports <- r:
+	case q.reports <- fn:
 	case <-q.d.life.work.Done():
 	}
 }
 
-// take acts on a report.
-func (q *endpointQueue) take(r report) {
-	if r.outcome != nil {
-		q.d.limiter.release(q.slots)
-		q.backlog.sent(&r.item)
-		if r.outcome.Kind != KindErased {
-			q.backlog.adapt(r.outcome.Duration, q.d.limiter.reserve(), q.d.config.Limits.PerEndpoint)
-		}
-		return
+// sent notes that an attempt has ended.
+func (q *endpointQueue) sent(item *domain.DueDelivery, out *Outcome) {
+	q.d.limiter.release(q.slots)
+	q.backlog.sent(item)
+	if out.Kind != KindErased {
+		q.backlog.adapt(out.Duration, q.d.limiter.reserve(), q.d.config.Limits.PerEndpoint)
 	}
-	q.backlog.recorded(&r.item)
-	isPending := r.recorded.State == domain.DeliveryPending
+}
+
+// recorded notes what became of a delivery.
+func (q *endpointQueue) recorded(item *domain.DueDelivery, result recordedResult) {
+	q.backlog.recorded(item)
+	isPending := result.State == domain.DeliveryPending
 	if isPending {
-		q.dueAt(&r.recorded.DueAt)
+		q.dueAt(result.DueAt)
 	}
-	if r.recorded.isDisabled || isPending && q.backlog.strict {
-		q.backlog.clear()
-		q.backlog.needsFetch = true
+	if result.isDisabled || isPending && q.backlog.strict {
+		q.backlog.restart(time.Now())
 	}
 }
 

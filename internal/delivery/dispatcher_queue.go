@@ -1,7 +1,8 @@
 package delivery
 
 import (
-	"sync/atomic"
+	"context"
+	"slices"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -12,6 +13,7 @@ const (
 	retryQuery   = time.Second            // after the database failed
 	retryLocked  = 250 * time.Millisecond // after another transaction had the endpoint locked
 	parkStep     = 500                    // deliveries that one transaction puts aside
+	maxFetches   = 4                      // at once, so that requests find free connections
 )
 
 // wakeup explains why a queue should look for work.
@@ -25,26 +27,18 @@ const (
 )
 
 // endpointQueue sends the deliveries of one endpoint. Its goroutine owns all of
-// its state but for the wake-ups.
+// its state; others reach it by the two channels.
 type endpointQueue struct {
-	d       *Dispatcher
-	key     domain.EndpointKey
-	wakeups atomic.Uint32
-	woken   chan struct{}
-	lease   lease
-	to      destination
-	backlog backlog
-	slots   *slotUser
-	reports chan report
-	written <-chan struct{} // closed once the latest request is out; nil before the first
-}
-
-// lease is the right to send, in local monotonic time: whatever clocks do, a lease is
-// over when its time has passed here since before it was asked for.
-type lease struct {
-	owner      string // empty if nobody holds it, as far as is known
-	until      time.Time
+	d          *Dispatcher
+	key        domain.EndpointKey
+	wakeups    chan wakeup
+	reports    chan func() // what attempts have to report, run by the queue's goroutine
+	lease      lease
 	mustNotify bool // a change was committed here that a foreign owner does not know
+	to         destination
+	backlog    backlog
+	slots      *slotUser
+	written    <-chan struct{} // closed once the latest request is out; nil before the first
 }
 
 // destination is where to send and how to sign.
@@ -55,24 +49,20 @@ type destination struct {
 
 func newEndpointQueue(d *Dispatcher, key domain.EndpointKey) *endpointQueue {
 	return &endpointQueue{
-		d: d, key: key, woken: make(chan struct{}, 1), slots: newSlotUser(key.CompanyID), reports: make(chan report, 16),
-		backlog: newBacklog(d.limiter.reserve()),
+		d: d, key: key, wakeups: make(chan wakeup, 1), reports: make(chan func(), 16), slots: newSlotUser(key.CompanyID),
+		lease: lease{us: d.owner, hold: d.config.Lease}, backlog: newBacklog(d.limiter.reserve()),
 	}
 }
 
-func laterOf(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
+// wake adds a wake-up to the one that the queue has not taken yet. The dispatcher's
+// lock is held, so that nobody else sends.
 func (q *endpointQueue) wake(by wakeup) {
-	q.wakeups.Or(uint32(by))
 	select {
-	case q.woken <- struct{}{}:
+	case earlier := <-q.wakeups:
+		by |= earlier
 	default:
 	}
+	q.wakeups <- by
 }
 
 // run sends until nothing is due and the lease is over. It keeps a lease that is
@@ -82,7 +72,6 @@ func (q *endpointQueue) run() {
 	defer timer.Stop()
 	stopping := q.d.life.stopping
 	for q.d.life.work.Err() == nil {
-		q.takeWakeups()
 		q.fetch()
 		q.startReady()
 		if q.isDone() && q.d.forget(q) {
@@ -90,10 +79,11 @@ func (q *endpointQueue) run() {
 		}
 		timer.Reset(time.Until(q.nextVisit()))
 		select {
-		case r := <-q.reports:
-			q.take(r)
+		case report := <-q.reports:
+			report()
+		case by := <-q.wakeups:
+			q.takeWakeup(by)
 		case <-q.slots.granted:
-		case <-q.woken:
 		case <-timer.C:
 		case <-stopping:
 			stopping = nil
@@ -102,102 +92,94 @@ func (q *endpointQueue) run() {
 	}
 }
 
-// takeWakeups notes why the queue was woken. The owner of a foreign lease is
+// takeWakeup notes that something may be due. The owner of a foreign lease is
 // notified of a change that was committed here.
-func (q *endpointQueue) takeWakeups() {
-	now, by := time.Now(), wakeup(q.wakeups.Swap(0))
-	if by&leaseReleased != 0 && q.isForeign(now) {
+func (q *endpointQueue) takeWakeup(by wakeup) {
+	now := time.Now()
+	if by&leaseReleased != 0 && q.lease.isForeign(now) {
 		q.lease.owner = ""
 	}
-	if by&^wokenByPeer != 0 || by != 0 && !q.isForeign(now) { // a foreign owner has the same message
-		q.backlog.needsFetch = true
-	}
-	if q.lease.mustNotify = q.lease.mustNotify || by&wokenHere != 0; q.isForeign(now) {
+	q.mustNotify = q.mustNotify || by&wokenHere != 0
+	if q.lease.isForeign(now) {
 		q.notifyOwner()
+		if by == wokenByPeer { // the owner has the same message
+			return
+		}
 	}
-	if at := q.backlog.nextDue; !at.IsZero() && !now.Before(at) {
-		q.backlog.nextDue, q.backlog.needsFetch = time.Time{}, true
-	}
+	q.backlog.dueAt(now)
 }
 
-func (q *endpointQueue) isOurs(now time.Time) bool {
-	return q.lease.owner == q.d.owner && now.Before(q.lease.until)
-}
-
-func (q *endpointQueue) isForeign(now time.Time) bool {
-	return q.lease.owner != "" && q.lease.owner != q.d.owner && now.Before(q.lease.until)
-}
-
-// renewAt is when the lease must be prolonged if it is still needed then.
-func (q *endpointQueue) renewAt() time.Time { return q.lease.until.Add(-q.d.config.Lease / 2) }
-
-// fetch reads what is due, if something may be, and takes or prolongs the lease
-// when it must.
+// fetch reads what is due, if something is, and takes or prolongs the lease when
+// it must.
 func (q *endpointQueue) fetch() {
 	began := time.Now()
-	renews := q.lease.owner == q.d.owner && !began.Before(q.renewAt())
 	limit := 0
-	if q.backlog.canFetch() && !q.d.life.isStopping() {
+	if at, ok := q.backlog.nextFetch(); ok && !began.Before(at) && !q.d.life.isStopping() {
 		limit = q.backlog.fetchSize()
 	}
-	if q.isForeign(began) || limit == 0 && (!renews || !q.backlog.isBusy()) {
+	renews := q.lease.mustRenew(began)
+	if q.lease.isForeign(began) || limit == 0 && !(renews && q.backlog.isBusy()) {
 		return
 	}
-	claims := renews || !q.isOurs(began)
-	got, err := q.d.fetch(claims, domain.FetchRequest{Key: q.key, Limit: limit, Skip: q.backlog.known()})
-	now := time.Now()
-	switch {
+	request := domain.FetchRequest{Key: q.key, Limit: limit, Skip: q.backlog.known()}
+	claims := renews || !q.lease.isOurs(began)
+	var got *domain.EndpointLease
+	var err error
+	if claims {
+		got, err = q.d.claims.Do(q.d.life.work, request)
+	} else {
+		got, err = q.d.fetchDue(request)
+	}
+	switch now := time.Now(); {
 	case err != nil:
 		q.d.logError("fetch due deliveries", err)
-		q.backlog.retryFetch(now.Add(retryQuery))
+		q.backlog.fetchAt = now.Add(retryQuery)
 	case got == nil: // there is no such endpoint
-		q.backlog.clear()
-		q.backlog.needsFetch = false
-	case got.Owner != q.d.owner && got.Remaining <= 0:
-		q.backlog.retryFetch(now.Add(retryLocked))
-	case got.Owner != q.d.owner:
-		q.backlog.clear()
-		q.lease.owner, q.lease.until = got.Owner, now.Add(got.Remaining)
-		q.backlog.needsFetch = q.lease.mustNotify // then the owner is watched until its lease ends
-		q.notifyOwner()
+		q.backlog.restart(time.Time{})
+	case got.Owner == q.d.owner:
+		if q.mustNotify = false; claims {
+			q.lease.claimed(began)
+		}
+		q.take(got, limit, began)
+	case got.Remaining <= 0:
+		q.backlog.fetchAt = now.Add(retryLocked)
 	default:
-		if q.lease.mustNotify = false; claims { // a tenth is kept as a margin
-			q.lease.owner, q.lease.until = q.d.owner, began.Add(q.d.config.Lease*9/10)
+		q.lease.owner, q.lease.until = got.Owner, now.Add(got.Remaining)
+		if q.backlog.restart(time.Time{}); q.mustNotify {
+			q.backlog.dueAt(now) // the owner is watched until its lease ends
 		}
-		q.refresh(got.Endpoint)
-		if got.Endpoint.Enabled() {
-			q.backlog.add(got.Due, limit, began)
-			q.dueAt(got.NextDue)
-		}
+		q.notifyOwner()
+	}
+}
+
+// take takes over what was fetched: the endpoint, which may have been changed, and
+// its deliveries. Those of an endpoint that takes none are put aside.
+func (q *endpointQueue) take(got *domain.EndpointLease, limit int, at time.Time) {
+	q.to = destination{endpoint: got.Endpoint}
+	q.backlog.strict = got.Endpoint.StrictOrder
+	if !got.Endpoint.Enabled() {
+		q.backlog.restart(time.Time{})
+		q.park()
+		return
+	}
+	q.to.secret, q.to.previous = q.open(got.Endpoint.Secret), q.open(got.Endpoint.Previous)
+	q.backlog.add(got.Due, limit, at)
+	if got.NextDue != nil {
+		q.dueAt(*got.NextDue)
 	}
 }
 
 // dueAt notes when more will be due by the database's clock.
-func (q *endpointQueue) dueAt(at *time.Time) {
-	if at != nil {
-		q.backlog.dueAt(time.Now().Add(at.Sub(q.d.config.Queue.Now())))
-	}
-}
-
-// refresh takes over what may have been changed about the endpoint.
-func (q *endpointQueue) refresh(e domain.Endpoint) {
-	q.to = destination{endpoint: e}
-	q.backlog.strict = e.StrictOrder
-	if !e.Enabled() {
-		q.backlog.clear()
-		q.backlog.needsFetch = false
-		q.park()
-		return
-	}
-	q.to.secret = q.open(e.Secret)
-	if len(e.Previous) > 0 {
-		q.to.previous = q.open(e.Previous)
-	}
+func (q *endpointQueue) dueAt(at time.Time) {
+	q.backlog.dueAt(time.Now().Add(at.Sub(q.d.config.Queue.Now())))
 }
 
 // open decrypts a secret. If that fails it returns an empty text: then attempts
 // fail and say that the operator must look.
 func (q *endpointQueue) open(sealed domain.SealedSecret) string {
+	if len(sealed) == 0 {
+		return ""
+	}
 	plain, err := q.d.config.Secrets.Open(domain.SecretLabel(q.key.CompanyID), sealed)
 	if err != nil {
 		q.d.config.Log.Error("webhook dispatcher: open a secret", "company", q.key.CompanyID, "endpoint", q.key.ID, "error", err)
@@ -206,7 +188,6 @@ func (q *endpointQueue) open(sealed domain.SealedSecret) string {
 	return string(plain)
 }
 
-// park puts the pending deliveries of an endpoint aside that takes none.
 func (q *endpointQueue) park() {
 	for n := parkStep; n == parkStep; {
 		var err error
@@ -223,11 +204,9 @@ func (q *endpointQueue) park() {
 func (q *endpointQueue) startReady() {
 	now := time.Now()
 	if q.d.life.isStopping() {
-		q.backlog.clear()
-		q.backlog.needsFetch = false
-	} else if q.backlog.isStale(now) || !q.isOurs(now) && len(q.backlog.items) > 0 {
-		q.backlog.clear()
-		q.backlog.needsFetch = true
+		q.backlog.restart(time.Time{})
+	} else if len(q.backlog.items) > 0 && (now.Sub(q.backlog.fetchedAt) > keepQueued || !q.lease.isOurs(now)) {
+		q.backlog.restart(now)
 	}
 	for i := q.backlog.nextReady(); i >= 0 && q.d.limiter.acquire(q.slots); i = q.backlog.nextReady() {
 		q.start(q.backlog.start(i))
@@ -243,31 +222,53 @@ func (q *endpointQueue) isDone() bool {
 		return false
 	case q.d.life.isStopping():
 		return true
-	case q.backlog.needsFetch || now.Before(q.lease.until):
-		return false
 	}
-	return q.backlog.nextDue.IsZero() || q.backlog.nextDue.Sub(now) > 2*q.d.config.Poll
+	return !now.Before(q.lease.until) && (q.backlog.fetchAt.IsZero() || q.backlog.fetchAt.Sub(now) > 2*q.d.config.Poll)
 }
 
 // nextVisit is when the queue looks again if nothing happens.
 func (q *endpointQueue) nextVisit() time.Time {
 	now := time.Now()
-	at := now.Add(time.Hour)
-	sooner := func(t time.Time) {
-		if !t.IsZero() && t.Before(at) {
-			at = t
+	if q.lease.isForeign(now) {
+		return q.lease.until
+	}
+	visits := []time.Time{now.Add(time.Hour)}
+	if at, ok := q.backlog.nextFetch(); ok && !q.d.life.isStopping() {
+		visits = append(visits, at)
+	}
+	if q.lease.isOurs(now) && !q.backlog.isBusy() {
+		visits = append(visits, q.lease.until)
+	} else if q.lease.isOurs(now) {
+		visits = append(visits, slices.MaxFunc([]time.Time{q.lease.renewAt(), now.Add(retryLocked)}, time.Time.Compare))
+	}
+	return slices.MinFunc(visits, time.Time.Compare)
+}
+
+// claim takes or prolongs leases. Every request gets its endpoint's lease, nil if
+// there is no such endpoint.
+func (d *Dispatcher) claim(_ context.Context, requests []domain.FetchRequest) ([]*domain.EndpointLease, error) {
+	ctx, cancel := context.WithTimeout(d.life.work, queryTimeout)
+	defer cancel()
+	leases, err := d.config.Queue.ClaimEndpoints(ctx, d.owner, d.config.Lease, requests)
+	out := make([]*domain.EndpointLease, len(requests))
+	for i, r := range requests {
+		if at := slices.IndexFunc(leases, func(l domain.EndpointLease) bool { return l.Endpoint.Key() == r.Key }); at >= 0 {
+			out[i] = &leases[at]
 		}
 	}
-	sooner(q.backlog.nextDue)
-	switch {
-	case q.isForeign(now):
-		sooner(q.lease.until)
-	case q.backlog.canFetch() && !q.d.life.isStopping():
-		return now
-	case q.isOurs(now) && q.backlog.isBusy():
-		sooner(laterOf(q.renewAt(), now.Add(retryLocked)))
-	case q.isOurs(now):
-		sooner(q.lease.until)
+	return out, err
+}
+
+// fetchDue reads what is due on an endpoint whose lease this replica holds; nil if
+// there is no such endpoint.
+func (d *Dispatcher) fetchDue(request domain.FetchRequest) (*domain.EndpointLease, error) {
+	d.fetching <- struct{}{}
+	defer func() { <-d.fetching }()
+	ctx, cancel := context.WithTimeout(d.life.work, queryTimeout)
+	defer cancel()
+	leases, err := d.config.Queue.DueDeliveries(ctx, []domain.FetchRequest{request})
+	if err != nil || len(leases) == 0 {
+		return nil, err
 	}
-	return at
+	return &leases[0], nil
 }

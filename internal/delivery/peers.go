@@ -27,26 +27,30 @@ const (
 // notifyOwner reports a change that was committed here to the replica that holds
 // the endpoint's lease.
 func (q *endpointQueue) notifyOwner() {
-	if !q.lease.mustNotify {
+	if !q.mustNotify {
 		return
 	}
-	q.lease.mustNotify = false
+	q.mustNotify = false
 	q.d.life.queues.Go(func() {
-		if _, err := q.d.batchers.notices.Do(q.d.life.work, q.key.String()); err != nil {
+		if _, err := q.d.notices.Do(q.d.life.work, q.key.String()); err != nil {
 			q.d.logError("notify another replica", err) // its poll will find the work
 		}
 	})
 }
 
-// listen acts on the messages of other replicas. It signals missed when some may
-// have been lost.
-func (d *Dispatcher) listen(missed chan<- struct{}) {
+// publish sends messages to the other replicas.
+func (d *Dispatcher) publish(ctx context.Context, messages []string) ([]struct{}, error) {
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	return make([]struct{}, len(messages)), d.config.Bus.Publish(ctx, Topic, messages)
+}
+
+// listen acts on the messages of other replicas. It searches the queue when some
+// may have been lost.
+func (d *Dispatcher) listen() {
 	err := d.config.Bus.Listen(d.life.work, Topic, func(messages []string) {
 		if messages == nil {
-			select {
-			case missed <- struct{}{}:
-			default:
-			}
+			d.requestPoll()
 		}
 		for _, m := range messages {
 			d.receive(m)
@@ -54,6 +58,13 @@ func (d *Dispatcher) listen(missed chan<- struct{}) {
 	})
 	if err != nil {
 		d.logError("listen to other replicas", err)
+	}
+}
+
+func (d *Dispatcher) requestPoll() {
+	select {
+	case d.pollNow <- struct{}{}:
+	default:
 	}
 }
 
@@ -65,7 +76,7 @@ func (d *Dispatcher) receive(message string) {
 		d.answerErasure(strings.TrimPrefix(message, eraseMark))
 	case strings.HasPrefix(message, ackMark):
 		token, owner, _ := strings.Cut(strings.TrimPrefix(message, ackMark), " ")
-		d.acks.receive(token, owner)
+		d.receiveAck(token, owner)
 	default:
 		if key, err := domain.ParseEndpointKey(message); err == nil {
 			d.wake(wokenByPeer, key)
@@ -76,17 +87,15 @@ func (d *Dispatcher) receive(message string) {
 // wakeForeign wakes the queues that wait for another replica's lease to end, and
 // looks for the endpoints that were released unknown to this replica.
 func (d *Dispatcher) wakeForeign(owner string) {
-	if owner == d.owner || d.life.isStopping() {
+	if owner == d.owner {
 		return
 	}
 	d.mu.Lock()
-	keys := make([]domain.EndpointKey, 0, len(d.queues))
-	for key := range d.queues {
-		keys = append(keys, key)
+	defer d.mu.Unlock()
+	for _, q := range d.queues {
+		q.wake(leaseReleased)
 	}
-	d.mu.Unlock()
-	d.wake(leaseReleased, keys...)
-	d.life.background.Go(d.searchBacklog)
+	d.requestPoll()
 }
 
 // Notify wakes the dispatchers of other processes, for one that has none itself.

@@ -31,14 +31,13 @@ const (
 type backlog struct {
 	items      []domain.DueDelivery // in the order of their sequence
 	fetchedAt  time.Time
+	fetchAt    time.Time          // when more is due; zero if nothing is known to be
 	unfinished map[int64]struct{} // by sequence: queued, under way, or not recorded yet
 	records    map[int64]int      // employees with attempts under way
 	inFlight   int
 	unrecorded int
 	window     int
 	strict     bool
-	needsFetch bool
-	nextDue    time.Time // zero if unknown
 }
 
 func newBacklog(window int) backlog {
@@ -47,21 +46,30 @@ func newBacklog(window int) backlog {
 
 func (b *backlog) isBusy() bool { return len(b.items) > 0 || b.inFlight > 0 || b.unrecorded > 0 }
 
-// canFetch reports whether something may be due that would be sent soon.
-func (b *backlog) canFetch() bool { return b.needsFetch && len(b.items) <= b.window }
+// nextFetch returns when more should be fetched; ok is false if nothing is due, or
+// enough is queued.
+func (b *backlog) nextFetch() (at time.Time, ok bool) {
+	return b.fetchAt, !b.fetchAt.IsZero() && len(b.items) <= b.window
+}
 
 func (b *backlog) fetchSize() int { return min(max(8*b.window, minFetch), maxFetch) }
 
 func (b *backlog) known() []int64 { return slices.Collect(maps.Keys(b.unfinished)) }
 
-func (b *backlog) isStale(now time.Time) bool {
-	return len(b.items) > 0 && now.Sub(b.fetchedAt) > keepQueued
+// dueAt notes that something is due at the time.
+func (b *backlog) dueAt(at time.Time) {
+	if b.fetchAt.IsZero() || at.Before(b.fetchAt) {
+		b.fetchAt = at
+	}
 }
 
-// add queues deliveries that were read at the time, at most limit.
+// add queues deliveries that were read at the time, at most limit. If there were as
+// many, more may be due.
 func (b *backlog) add(due []domain.DueDelivery, limit int, at time.Time) {
 	if limit > 0 {
-		b.needsFetch = len(due) == limit
+		if b.fetchAt = at; len(due) < limit {
+			b.fetchAt = time.Time{}
+		}
 	}
 	if len(b.items) == 0 {
 		b.fetchedAt = at
@@ -83,24 +91,16 @@ func (b *backlog) clear() {
 	b.items = nil
 }
 
-// retryFetch waits until the time before the next fetch.
-func (b *backlog) retryFetch(at time.Time) {
-	b.needsFetch = false
-	b.dueAt(at)
-}
-
-func (b *backlog) dueAt(at time.Time) {
-	if b.nextDue.IsZero() || at.Before(b.nextDue) {
-		b.nextDue = at
-	}
+// restart drops what was not started, and has the next fetch made at the time;
+// none if it is zero.
+func (b *backlog) restart(fetchAt time.Time) {
+	b.clear()
+	b.fetchAt = fetchAt
 }
 
 // nextReady returns the index of the next delivery that may start, -1 if none may.
 func (b *backlog) nextReady() int {
-	switch {
-	case b.inFlight >= b.window || b.unrecorded >= maxUnrecorded:
-		return -1
-	case b.strict && b.inFlight+b.unrecorded > 0:
+	if b.inFlight >= b.window || b.unrecorded >= maxUnrecorded || b.strict && b.inFlight+b.unrecorded > 0 {
 		return -1
 	}
 	return slices.IndexFunc(b.items, func(d domain.DueDelivery) bool { return b.records[d.EmployeeID] == 0 })

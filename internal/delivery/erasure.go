@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -33,31 +32,53 @@ func (d *Dispatcher) StopSending(ctx context.Context, records []domain.RecordKey
 	return nil
 }
 
+// stopOthers asks the replicas that hold leases of the company to cancel their
+// attempts, and waits for their acknowledgements.
 func (d *Dispatcher) stopOthers(ctx context.Context, record domain.RecordKey) error {
 	owners, err := d.config.Queue.LeaseOwners(ctx, record.CompanyID, sendBound)
 	if err != nil {
 		return err
 	}
-	owners = slices.DeleteFunc(owners, func(o string) bool { return o == d.owner })
-	if len(owners) == 0 {
+	awaited := map[string]bool{}
+	for _, owner := range owners {
+		if owner != d.owner {
+			awaited[owner] = true
+		}
+	}
+	if len(awaited) == 0 {
 		return nil
 	}
 	token := uuid.NewString()
-	all := d.acks.expect(token, owners)
-	defer d.acks.forget(token)
+	acks := make(chan string, 256) // far more than there are replicas
+	d.attempts.acks.Store(token, acks)
+	defer d.attempts.acks.Delete(token)
 	message := fmt.Sprintf("%s%s %d %d", eraseMark, token, record.CompanyID, record.EmployeeID)
 	if err := d.config.Bus.Publish(ctx, Topic, []string{message}); err != nil {
 		d.logError("ask other replicas to stop sending", err) // then their attempts are waited for
 	}
 	late := time.NewTimer(sendBound)
 	defer late.Stop()
-	select {
-	case <-all:
-	case <-late.C:
-	case <-ctx.Done():
-		return ctx.Err()
+	for len(awaited) > 0 {
+		select {
+		case owner := <-acks:
+			delete(awaited, owner)
+		case <-late.C:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	return nil
+}
+
+// receiveAck takes the name of a replica that has stopped sending.
+func (d *Dispatcher) receiveAck(token, owner string) {
+	if acks, ok := d.attempts.acks.Load(token); ok {
+		select {
+		case acks.(chan string) <- owner:
+		default:
+		}
+	}
 }
 
 // answerErasure cancels the attempts that another replica asks to cancel.
@@ -71,7 +92,7 @@ func (d *Dispatcher) answerErasure(text string) {
 		if d.attempts.cancel(d.life.work, record) != nil {
 			return
 		}
-		if err := d.config.Bus.Publish(d.life.work, Topic, []string{strings.Join([]string{ackMark + token, d.owner}, " ")}); err != nil {
+		if err := d.config.Bus.Publish(d.life.work, Topic, []string{ackMark + token + " " + d.owner}); err != nil {
 			d.logError("answer another replica", err)
 		}
 	})
@@ -82,6 +103,7 @@ type attemptRegistry struct {
 	mu      sync.Mutex
 	running map[domain.RecordKey][]*runningAttempt
 	erased  map[domain.RecordKey]time.Time
+	acks    sync.Map // from a token to the channel of the replicas that acknowledge it
 }
 
 type runningAttempt struct {
@@ -140,44 +162,4 @@ func (r *attemptRegistry) cancel(ctx context.Context, record domain.RecordKey) e
 		}
 	}
 	return nil
-}
-
-// ackRegistry collects the answers of other replicas by token.
-type ackRegistry struct {
-	mu      sync.Mutex
-	waiting map[string]*expectedAcks
-}
-
-type expectedAcks struct {
-	owners []string
-	all    chan struct{}
-}
-
-func newAckRegistry() *ackRegistry { return &ackRegistry{waiting: map[string]*expectedAcks{}} }
-
-// expect returns a channel that is closed once all owners have answered.
-func (r *ackRegistry) expect(token string, owners []string) <-chan struct{} {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	e := &expectedAcks{slices.Clone(owners), make(chan struct{})}
-	r.waiting[token] = e
-	return e.all
-}
-
-func (r *ackRegistry) receive(token, owner string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	e := r.waiting[token]
-	if e == nil || len(e.owners) == 0 {
-		return
-	}
-	if e.owners = slices.DeleteFunc(e.owners, func(o string) bool { return o == owner }); len(e.owners) == 0 {
-		close(e.all)
-	}
-}
-
-func (r *ackRegistry) forget(token string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.waiting, token)
 }
