@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Runs the benchmarks on SQLite and on a private PostgreSQL that writes to disk as in production. Arguments are packages
-# (the load suite by default). BENCH selects benchmarks by name, BENCH_FLAGS adds flags of go test.
+# (the load suite, the store and the dispatcher by default). BENCH selects benchmarks by name, BENCH_FLAGS adds flags of go test.
 #
 # To compare with another version, check it out elsewhere and run
 #   COURSEBRIDGE_BENCH_OTHER=/path/to/checkout BENCH=Compare make bench
 # which runs the same requests on both programs alternately and prints the ratios, by wall and by processor time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- ./test/load/...
+[ $# -gt 0 ] || set -- ./test/load/... ./internal/store ./internal/delivery
 
 server="" note=$(mktemp)
 finish() {

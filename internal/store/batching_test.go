@@ -175,43 +175,31 @@ func eachEngine(b *testing.B, fn func(b *testing.B, s *store.Store)) {
 	})
 }
 
-// BenchmarkBatching compares calls that share statements with calls that do not,
-// made by 32 goroutines.
+// BenchmarkBatching measures what sharing statements buys where the store does it.
 func BenchmarkBatching(b *testing.B) {
-	var n atomic.Int64
-	unique := func() string { return fmt.Sprintf("p%d", n.Add(1)) }
-	for name, call := range map[string]func(b *testing.B, s *store.Store, c domain.Caller) error{
-		"read=alone": func(b *testing.B, s *store.Store, c domain.Caller) error {
-			return s.EmployeeAlone(b.Context(), c.Company.ID, "somebody")
-		},
-		"read=batched": func(b *testing.B, s *store.Store, c domain.Caller) error {
-			_, _, err := s.Employee(b.Context(), c.Company.ID, "somebody")
-			return err
-		},
-		"provision=alone": func(b *testing.B, s *store.Store, c domain.Caller) error {
-			return s.ProvisionAlone(b.Context(), c, person(unique()))
-		},
-		"provision=batched": func(b *testing.B, s *store.Store, c domain.Caller) error {
-			_, _, err := s.Provision(b.Context(), c, person(unique()))
-			return err
-		},
-	} {
-		b.Run(name, func(b *testing.B) {
-			eachEngine(b, func(b *testing.B, s *store.Store) {
-				c := storetest.Company(b, s, "bench")
-				provision(b, s, c, "somebody")
-				b.SetParallelism(16)
-				b.ResetTimer()
-				b.RunParallel(func(pb *testing.PB) {
-					for pb.Next() {
-						if err := call(b, s, c); err != nil {
-							b.Error(err)
-						}
-					}
-				})
-			})
+	b.Run("read", func(b *testing.B) {
+		eachEngine(b, func(b *testing.B, s *store.Store) {
+			c := storetest.Company(b, s, "bench")
+			provision(b, s, c, "somebody")
+			batched := s.NewEmployeeBatcher()
+			storetest.CompareBatching(b, 16,
+				func(int) error { return s.EmployeeAlone(b.Context(), c.Company.ID, "somebody") },
+				func(int) error { return batched(b.Context(), c.Company.ID, "somebody") })
 		})
-	}
+	})
+	b.Run("provision", func(b *testing.B) {
+		eachEngine(b, func(b *testing.B, s *store.Store) {
+			c := storetest.Company(b, s, "bench")
+			var n atomic.Int64
+			unique := func() domain.Provision { return person(fmt.Sprintf("p%d", n.Add(1))) }
+			storetest.CompareBatching(b, 16,
+				func(int) error { return s.ProvisionAlone(b.Context(), c, unique()) },
+				func(int) error {
+					_, _, err := s.Provision(b.Context(), c, unique())
+					return err
+				})
+		})
+	})
 }
 
 // BenchmarkNeighbour measures a tenant's calls next to another tenant whose calls

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 
+	"github.com/coursebridge/coursebridge/internal/batch"
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
@@ -16,4 +17,13 @@ func (s *Store) ProvisionAlone(ctx context.Context, c domain.Caller, in domain.P
 func (s *Store) EmployeeAlone(ctx context.Context, company int64, externalID string) error {
 	_, err := s.readEmployeeAlone(ctx, employeeKey{company, externalID})
 	return err
+}
+
+// NewEmployeeBatcher is Employee with a batcher on either engine, for comparison.
+func (s *Store) NewEmployeeBatcher() func(ctx context.Context, company int64, externalID string) error {
+	employees := batch.New(s.readEmployees, batch.Options{})
+	return func(ctx context.Context, company int64, externalID string) error {
+		_, err := employees.Do(ctx, employeeKey{company, externalID})
+		return err
+	}
 }
