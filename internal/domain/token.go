@@ -161,6 +161,9 @@ type TokenUse struct {
 	Address   string
 }
 
+// mappedBits is the length of ::ffff:0:0/96, which holds the IPv4 addresses.
+const mappedBits = 96
+
 // ParsePrefixes reads a list of addresses and CIDR ranges.
 func ParsePrefixes(in []string) ([]netip.Prefix, error) {
 	var out []netip.Prefix
@@ -178,7 +181,11 @@ func ParsePrefixes(in []string) ([]netip.Prefix, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%q is neither an address nor a range such as 203.0.113.0/24", s)
 		}
-		out = append(out, p.Masked())
+		// Addresses are compared as IPv4 where they are, so a range of them must be too.
+		if p = p.Masked(); p.Addr().Is4In6() {
+			p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mappedBits)
+		}
+		out = append(out, p)
 	}
 	return out, nil
 }
