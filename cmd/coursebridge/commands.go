@@ -50,6 +50,7 @@ type commands struct {
 	Admin         adminCommand         `cmd:"" help:"Administrators."`
 	PlatformToken platformTokenCommand `cmd:"" help:"Tokens of the learning platform itself."`
 	Person        personCommand        `cmd:"" help:"What is kept about one person."`
+	SecretKeys    secretKeyCommand     `cmd:"" name:"secret-key" help:"The key that encrypts webhook secrets and second factors."`
 	PublicAddress publicURLCommand     `cmd:"" name:"public-url" help:"Print or change the public address of the installation."`
 	Migrate       migrateCommand       `cmd:"" help:"Create or migrate the database's schema. serve does this at its start."`
 	Backup        backupCommand        `cmd:"" help:"Write a consistent copy of the database to a new file."`

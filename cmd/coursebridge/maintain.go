@@ -73,3 +73,21 @@ func (c *publicURLCommand) Run(ctx context.Context, cli *commands) error {
 type versionCommand struct{}
 
 func (*versionCommand) Run(cli *commands) error { return cli.out.print(app.Version{Version: version}) }
+
+type secretKeyCommand struct {
+	Rotate secretKeyRotateCommand `cmd:"" help:"Encrypt all secrets with a new key. The old key stays valid until you run it with --finish."`
+}
+
+type secretKeyRotateCommand struct {
+	NewSecretKey string `env:"COURSEBRIDGE_NEW_SECRET_KEY" placeholder:"KEY" help:"The key to change to; better given in the environment or a file. A key file next to an SQLite database is replaced without it."`
+	Finish       bool   `help:"End the rotation: refuse the old key. Run it with the new key, once every server was restarted with it."`
+}
+
+func (c *secretKeyRotateCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.KeyRotated, error) {
+		if c.Finish {
+			return a.FinishRotation(ctx)
+		}
+		return a.RotateKey(ctx, c.NewSecretKey)
+	})
+}

@@ -71,14 +71,17 @@ func Open(ctx context.Context, c Config) (*App, error) {
 
 // openBox opens the box that encrypts secrets at rest.
 func (a *App) openBox(ctx context.Context) error {
-	options := secret.Options{Key: a.config.SecretKey}
 	if path, ok := strings.CutPrefix(a.config.Database, sqliteScheme); ok {
 		a.keyFile = path + keySuffix
 	}
-	options.File, options.AllowUnprotected = a.keyFile, a.keyFile == ""
 	var err error
-	a.box, err = secret.Open(ctx, a.store, options)
+	a.box, err = secret.Open(ctx, a.store, a.boxOptions())
 	return err
+}
+
+// boxOptions names the operator's key.
+func (a *App) boxOptions() secret.Options {
+	return secret.Options{Key: a.config.SecretKey, File: a.keyFile, AllowUnprotected: a.keyFile == ""}
 }
 
 // notifyServers wakes the servers on this database when a command has made

@@ -3,9 +3,8 @@
 // the key for it. What is only compared, such as tokens and passwords, is hashed
 // elsewhere.
 //
-// The sealing key is random and made once per database. It is stored there,
-// wrapped by the operator's key, so that the operator's key can change without
-// encrypting every secret again.
+// The sealing keys are random. The first is made with the database, another at each
+// rotation. They are stored there as one ring, wrapped by the operator's key.
 package secret
 
 import (
@@ -13,26 +12,48 @@ import (
 	"crypto/cipher"
 	"errors"
 	"fmt"
+	"slices"
+	"sync/atomic"
 )
 
 const (
-	keySize   = 32
-	boxFormat = 1
+	keySize = 32
+	// boxFormat begins a secret that the first sealing key has encrypted. With a later
+	// key it begins with laterFormat and the key's position in the ring.
+	boxFormat   = 1
+	laterFormat = 2
+	maxRing     = 200
 )
 
 // ErrSealed reports a secret that cannot be decrypted: it was damaged, moved to
 // another label, or encrypted with another key.
 var ErrSealed = errors.New("a secret cannot be decrypted: it was damaged or encrypted with another key")
 
-// Box encrypts and decrypts secrets. It is safe for concurrent use.
-type Box struct{ aead cipher.AEAD }
+// Box encrypts with the newest sealing key of the database and decrypts with all of
+// them. It is safe for concurrent use.
+type Box struct {
+	ring atomic.Pointer[[]cipher.AEAD]
+	// reload reads the sealing keys again, because another process may have added one.
+	reload func() ([]byte, error)
+}
 
-func newBox(key []byte) (*Box, error) {
-	aead, err := newAEAD(key)
-	if err != nil {
-		return nil, err
+// newBox returns a box with the sealing keys of a ring, oldest first.
+func newBox(ring []byte, reload func() ([]byte, error)) (*Box, error) {
+	b := &Box{reload: reload}
+	return b, b.use(ring)
+}
+
+func (b *Box) use(ring []byte) error {
+	var keys []cipher.AEAD
+	for key := range slices.Chunk(ring, keySize) {
+		aead, err := newAEAD(key)
+		if err != nil {
+			return err
+		}
+		keys = append(keys, aead)
 	}
-	return &Box{aead: aead}, nil
+	b.ring.Store(&keys)
+	return nil
 }
 
 // newAEAD returns AES-256-GCM with random nonces: 2^32 messages per key are safe,
@@ -47,17 +68,54 @@ func newAEAD(key []byte) (cipher.AEAD, error) {
 
 // Seal encrypts plain. It can be decrypted only under the same label.
 func (b *Box) Seal(label string, plain []byte) []byte {
-	return b.aead.Seal([]byte{boxFormat}, nil, plain, []byte(label))
+	keys := *b.ring.Load()
+	newest := len(keys) - 1
+	prefix := []byte{boxFormat}
+	if newest > 0 {
+		prefix = []byte{laterFormat, byte(newest)}
+	}
+	return keys[newest].Seal(prefix, nil, plain, []byte(label))
 }
 
 // Open decrypts what was encrypted under the label, or returns ErrSealed.
 func (b *Box) Open(label string, sealed []byte) ([]byte, error) {
-	if len(sealed) == 0 || sealed[0] != boxFormat {
+	position, text, ok := split(sealed)
+	if !ok {
 		return nil, ErrSealed
 	}
-	plain, err := b.aead.Open(nil, nil, sealed[1:], []byte(label))
+	keys := *b.ring.Load()
+	if position >= len(keys) {
+		ring, err := b.reload()
+		if err != nil {
+			return nil, fmt.Errorf("read the sealing keys again: %w", err)
+		}
+		if err := b.use(ring); err != nil {
+			return nil, err
+		}
+		if keys = *b.ring.Load(); position >= len(keys) {
+			return nil, ErrSealed
+		}
+	}
+	plain, err := keys[position].Open(nil, nil, text, []byte(label))
 	if err != nil {
 		return nil, ErrSealed
 	}
 	return plain, nil
+}
+
+// Newest reports whether a secret is encrypted with the newest sealing key.
+func (b *Box) Newest(sealed []byte) bool {
+	position, _, ok := split(sealed)
+	return ok && position == len(*b.ring.Load())-1
+}
+
+// split returns the position of the sealing key in the ring, and the encrypted text.
+func split(sealed []byte) (position int, text []byte, ok bool) {
+	switch {
+	case len(sealed) > 1 && sealed[0] == boxFormat:
+		return 0, sealed[1:], true
+	case len(sealed) > 2 && sealed[0] == laterFormat:
+		return int(sealed[1]), sealed[2:], true
+	}
+	return 0, nil, false
 }

@@ -75,11 +75,14 @@ func parseRecord(in []byte) (record, error) {
 		return record{}, errRecord
 	}
 	r := record{kind: in[0], salt: in[1 : 1+saltSize], key: in[1+saltSize:]}
-	if r.kind != recordWrapped && (r.kind != recordPlain || len(r.key) != keySize) {
+	if r.kind != recordWrapped && (r.kind != recordPlain || !isRing(r.key)) {
 		return record{}, errRecord
 	}
 	return r, nil
 }
+
+// isRing reports whether the bytes are one or more keys.
+func isRing(keys []byte) bool { return len(keys) > 0 && len(keys)%keySize == 0 }
 
 func (r record) bytes() []byte {
 	out := append([]byte{r.kind}, r.salt...)
@@ -117,7 +120,7 @@ func (r record) unwrap(by material) ([]byte, error) {
 		return nil, err
 	}
 	sealing, err := aead.Open(nil, nil, r.key, []byte(wrapLabel))
-	if err != nil || len(sealing) != keySize {
+	if err != nil || !isRing(sealing) {
 		return nil, errWrongKey
 	}
 	return sealing, nil

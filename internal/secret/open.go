@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 )
 
 // Settings stores the record of the sealing key in the database.
@@ -17,7 +18,12 @@ type Settings interface {
 	CompareAndSwapSetting(ctx context.Context, key string, old, value []byte) (bool, error)
 }
 
-const settingName = "sealing_key"
+const (
+	settingName = "sealing_key"
+	// previousName is the setting with the same sealing keys, wrapped by the operator's
+	// key from before a rotation. It is empty when no rotation is under way.
+	previousName = "sealing_key_previous"
+)
 
 // Options name the operator's key. Key takes precedence over File.
 type Options struct {
@@ -39,10 +45,47 @@ var (
 // Open returns the box that encrypts this database's secrets. The error is a
 // line for the operator if the key is missing, malformed or a different one.
 func Open(ctx context.Context, settings Settings, o Options) (*Box, error) {
+	ring, err := readRing(ctx, settings, o)
+	if err != nil {
+		return nil, err
+	}
+	return newBox(ring, func() ([]byte, error) {
+		limited, cancel := context.WithTimeout(context.Background(), reloadTimeout)
+		defer cancel()
+		return readRing(limited, settings, o)
+	})
+}
+
+// reloadTimeout bounds how long a secret of a new sealing key waits for the database.
+const reloadTimeout = 5 * time.Second
+
+// readRing returns the sealing keys. It creates the first one in a new database. While
+// the operator's key is being rotated, the one before is accepted too.
+func readRing(ctx context.Context, settings Settings, o Options) ([]byte, error) {
 	stored, err := settings.Setting(ctx, settingName)
 	if err != nil {
 		return nil, fmt.Errorf("read the record of the sealing key: %w", err)
 	}
+	ring, err := currentRing(ctx, settings, o, stored)
+	if !errors.Is(err, ErrWrongKey) && !errors.Is(err, ErrNoKey) {
+		return ring, err
+	}
+	previous, previousErr := settings.Setting(ctx, previousName)
+	if previousErr != nil {
+		return nil, fmt.Errorf("read the record of the previous key: %w", previousErr)
+	}
+	if len(previous) == 0 {
+		return nil, err
+	}
+	by, materialErr := o.material(previous[0] == recordWrapped)
+	if materialErr != nil {
+		return nil, err
+	}
+	return unwrapAny(previous, by)
+}
+
+// currentRing returns the sealing keys of the record, which it creates in a new database.
+func currentRing(ctx context.Context, settings Settings, o Options, stored []byte) ([]byte, error) {
 	by, err := o.material(len(stored) > 0 && stored[0] == recordWrapped)
 	if err != nil {
 		return nil, err
@@ -52,11 +95,7 @@ func Open(ctx context.Context, settings Settings, o Options) (*Box, error) {
 			return nil, err
 		}
 	}
-	sealing, err := reveal(ctx, settings, stored, by)
-	if err != nil {
-		return nil, err
-	}
-	return newBox(sealing)
+	return reveal(ctx, settings, stored, by)
 }
 
 // material returns the operator's key, or nil if the sealing key may stay unprotected.

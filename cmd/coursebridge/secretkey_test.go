@@ -1,0 +1,95 @@
+package main
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/pgtest"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
+)
+
+// signatures returns a receiver and a channel with whether each request was signed with
+// the secret that *secret holds.
+func signatures(t *testing.T, secret *string) (url string, valid chan bool) {
+	t.Helper()
+	valid = make(chan bool, 10)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mac := hmac.New(sha256.New, []byte(*secret))
+		mac.Write(body)
+		valid <- r.Header.Get("X-Service-Signature") == "sha256="+hex.EncodeToString(mac.Sum(nil))
+	}))
+	t.Cleanup(receiver.Close)
+	return receiver.URL, valid
+}
+
+func wantSigned(t *testing.T, valid chan bool, when string) {
+	t.Helper()
+	select {
+	case ok := <-valid:
+		if !ok {
+			t.Errorf("%s: a webhook is signed with another secret", when)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatalf("%s: no webhook was sent", when)
+	}
+}
+
+// A server that still has the old key, and one that has the new one, sign with the same
+// webhook secret while the key is rotated.
+func TestSecretKeyRotation(t *testing.T) {
+	const oldKey = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+	const newKey = "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100"
+	database := pgtest.URL(t)
+	t.Setenv("COURSEBRIDGE_SECRET_KEY", oldKey)
+	newCompany(t, database)
+	var secret string
+	url, valid := signatures(t, &secret)
+	secret = mustRun(t, database, "webhook", "add", "--company", "1", "--url", url, "--event", "employee.joined",
+		"--webhook-allow-private", "--webhook-allow-http")["secret"].(string)
+	token := mustRun(t, database, "token", "create", "--company", "1", "--name", "x", "--scope", "b2b_provision")["token"].(string)
+	before := startServer(t, database)
+	wantRefused(t, "the new key is missing", "secret-key", "rotate", "--database", database)
+	t.Setenv("COURSEBRIDGE_NEW_SECRET_KEY", newKey)
+	if got := mustRun(t, database, "secret-key", "rotate"); got["resealed"] != 1.0 || got["finished"] != false {
+		t.Errorf("rotate printed %v", got)
+	}
+	if got := mustRun(t, database, "secret-key", "rotate"); got["resealed"] != 0.0 {
+		t.Errorf("rotate printed %v the second time", got)
+	}
+	provision(t, before, token, "one")
+	wantSigned(t, valid, "with the old key")
+	before.stop()
+	wantRefused(t, "not the key", "secret-key", "rotate", "--finish", "--database", database)
+	t.Setenv("COURSEBRIDGE_SECRET_KEY", newKey)
+	mustRun(t, database, "secret-key", "rotate", "--finish")
+	provision(t, startServer(t, database), token, "two")
+	wantSigned(t, valid, "with the new key")
+	t.Setenv("COURSEBRIDGE_SECRET_KEY", oldKey)
+	wantRefused(t, "not the key", "company", "list", "--database", database)
+}
+
+func TestSecretKeyRotationOfAKeyFile(t *testing.T) {
+	t.Parallel()
+	database := storetest.SQLite(t)
+	newCompany(t, database)
+	var secret string
+	url, valid := signatures(t, &secret)
+	secret = mustRun(t, database, "webhook", "add", "--company", "1", "--url", url, "--event", "employee.joined",
+		"--webhook-allow-private", "--webhook-allow-http")["secret"].(string)
+	token := mustRun(t, database, "token", "create", "--company", "1", "--name", "x", "--scope", "b2b_provision")["token"].(string)
+	s := startServer(t, database)
+	wantRefused(t, "no rotation is under way", "secret-key", "rotate", "--finish", "--database", database)
+	mustRun(t, database, "secret-key", "rotate")
+	provision(t, s, token, "one")
+	wantSigned(t, valid, "while it is rotated")
+	mustRun(t, database, "secret-key", "rotate", "--finish")
+	provision(t, s, token, "two")
+	wantSigned(t, valid, "after the end")
+}
