@@ -17,9 +17,15 @@ import (
 // of all fields, so that a client learns of them at once. If a name occurs twice,
 // the last one counts; fields that are not read are ignored.
 type Object struct {
-	fields []field
+	fields []field // nil if there are more than maxFields
+	raw    jx.Raw
 	errors []domain.FieldError
 }
+
+// maxFields is how many fields an Object keeps a list of, many more than any object
+// of the contracts has. A larger object is searched from its text each time, because
+// a list of all its fields would take twenty times the memory of the body.
+const maxFields = 64
 
 type field struct {
 	name string
@@ -78,16 +84,35 @@ func ParseObject(data []byte) (*Object, error) {
 }
 
 func fieldsOf(raw jx.Raw) (*Object, error) {
-	o := &Object{fields: make([]field, 0, 8)}
-	err := jx.DecodeBytes(raw).ObjBytes(func(d *jx.Decoder, key []byte) error {
-		value, err := d.Raw()
+	o := &Object{fields: make([]field, 0, 8), raw: raw}
+	err := o.each(func(key []byte, value jx.Raw) error {
+		if len(o.fields) == maxFields {
+			return errManyFields
+		}
 		o.fields = append(o.fields, field{string(key), value})
-		return err
+		return nil
 	})
+	if errors.Is(err, errManyFields) {
+		o.fields = nil
+		err = o.each(func([]byte, jx.Raw) error { return nil })
+	}
 	if err != nil {
 		return nil, syntaxError(raw, err)
 	}
 	return o, nil
+}
+
+var errManyFields = errors.New("the object has many fields")
+
+// each calls fn with every field of the text.
+func (o *Object) each(fn func(key []byte, value jx.Raw) error) error {
+	return jx.DecodeBytes(o.raw).ObjBytes(func(d *jx.Decoder, key []byte) error {
+		value, err := d.Raw()
+		if err != nil {
+			return err
+		}
+		return fn(key, value)
+	})
 }
 
 // Err returns the errors of all fields, nil if there are none. If there are any,
@@ -113,7 +138,16 @@ func (o *Object) addError(name, message string) {
 	o.errors = append(o.errors, domain.FieldError{Field: name, Message: message})
 }
 
-func (o *Object) find(name string) (jx.Raw, bool) {
+func (o *Object) find(name string) (value jx.Raw, found bool) {
+	if o.fields == nil && o.raw != nil {
+		_ = o.each(func(key []byte, v jx.Raw) error { // was read before without an error
+			if string(key) == name {
+				value, found = v, true
+			}
+			return nil
+		})
+		return value, found
+	}
 	for _, f := range slices.Backward(o.fields) {
 		if f.name == name {
 			return f.raw, true

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -256,5 +257,31 @@ func TestRepeatedFieldNames(t *testing.T) {
 	}
 	if got := object(t, text).String("a"); got != "last" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// Unknown fields are ignored, and however many there are, they take no memory.
+func TestManyFieldsTakeNoMemory(t *testing.T) { // measures, so nothing runs in parallel with it
+	var body strings.Builder
+	body.WriteString(`{"name":"first"`)
+	for i := 0; body.Len() < MaxBody-200; i++ {
+		fmt.Fprintf(&body, `,"%d":1`, i)
+	}
+	body.WriteString(`,"name":"last","courseId":310}`)
+	data := []byte(body.String())
+	bench := testing.Benchmark(func(b *testing.B) {
+		b.ReportAllocs()
+		for range b.N {
+			o, err := ParseObject(data)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if name, course := o.String("name"), o.Int("courseId"); name != "last" || course != 310 || o.OptString("email") != nil || o.Err(nil) != nil {
+				b.Fatalf("read %q and %d, %v", name, course, o.Err(nil))
+			}
+		}
+	})
+	if got := bench.AllocedBytesPerOp(); got > 64<<10 {
+		t.Errorf("a body of %d bytes took %d bytes to read", len(data), got)
 	}
 }

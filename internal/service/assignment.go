@@ -37,8 +37,16 @@ func (l *Learning) AssignMany(ctx context.Context, c domain.Caller, items []doma
 	return l.store.Assign(ctx, c, items)
 }
 
-// Assignments lists the company's assignments.
+// Assignments lists the company's assignments. Codes: invalid_request for a page
+// that skips too many.
 func (l *Learning) Assignments(ctx context.Context, c domain.Caller, f domain.AssignmentFilter, p domain.PageRequest) (domain.AssignmentPage, error) {
+	if p.Offset() > domain.MaxOffset {
+		first, err := l.store.Assignments(ctx, c.Company.ID, f, firstRecord)
+		if err != nil {
+			return first, err
+		}
+		return domain.AssignmentPage{Page: domain.Page[domain.Assignment]{Total: first.Total}, Watermark: first.Watermark}, p.CheckDepth(first.Total)
+	}
 	return l.store.Assignments(ctx, c.Company.ID, f, p)
 }
 

@@ -34,8 +34,19 @@ func (l *Learning) Join(ctx context.Context, c domain.Caller, email, name string
 	return l.store.Join(ctx, c, email, name)
 }
 
-// Employees lists the company's employees.
+// firstRecord asks for as little of a list as has its total.
+var firstRecord = domain.PageRequest{Number: 1, Limit: 1}
+
+// Employees lists the company's employees. Codes: invalid_request for a page that
+// skips too many.
 func (l *Learning) Employees(ctx context.Context, c domain.Caller, f domain.EmployeeFilter, p domain.PageRequest) (domain.Page[domain.Employee], error) {
+	if p.Offset() > domain.MaxOffset {
+		first, err := l.store.Employees(ctx, c.Company.ID, f, firstRecord)
+		if err != nil {
+			return first, err
+		}
+		return domain.Page[domain.Employee]{Total: first.Total}, p.CheckDepth(first.Total)
+	}
 	return l.store.Employees(ctx, c.Company.ID, f, p)
 }
 
