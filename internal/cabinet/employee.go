@@ -15,7 +15,12 @@ const employeeRows = 50
 func (c *Cabinet) employeePages(private register) {
 	private("GET "+view.PathEmployees, employees)
 	private("GET "+view.PathEmployeeExport, exportEmployees)
+	c.personPages(private)
 }
+
+// mayChange reports whether the person may change anything in the company. Pages
+// leave out what would only be refused.
+func (p *page) mayChange() bool { return p.caller().Authorize(domain.PermissionChange) == nil }
 
 // employeeFilter reads the filter from the address. It returns the filter as shown
 // in the form and as the list takes it. A selection that does not exist is none.
@@ -38,7 +43,7 @@ func employees(p *page) error {
 	if err != nil {
 		return err
 	}
-	v := view.EmployeeList{Filter: shown, Total: found.Total}
+	v := view.EmployeeList{Filter: shown, Total: found.Total, CanChange: p.mayChange()}
 	if found.Total == 0 { // it is not counted for a narrowed list
 		v.Total, v.More = int64(len(found.Items)), found.More || pg.After != nil
 	}

@@ -13,7 +13,7 @@ func TestEmployeeList(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		v := f.administrator()
-		v.get(view.PathEmployees).wantStatus(http.StatusOK).wantText("No employees yet")
+		v.get(view.PathEmployees).wantStatus(http.StatusOK).wantText("No employees yet", "Add employee")
 		_, secret := v.createToken("HR sync")
 		f.provision(secret, 1, 60)
 		for _, n := range []string{"7", "8"} {

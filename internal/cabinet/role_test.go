@@ -33,6 +33,12 @@ var routeAccess = map[string]access{
 	"GET " + view.PathEndOthers: look, "POST " + view.PathEndOthers: own,
 
 	"GET " + view.PathEmployees: look, "GET " + view.PathEmployeeExport: look,
+	"GET " + view.PathEmployeeNew: look, "POST " + view.PathEmployeeNew: change, "GET " + view.PathEmployees + "/{id}": look,
+	"GET " + view.PathEmployees + "/{id}/edit": look, "POST " + view.PathEmployees + "/{id}/edit": change,
+	"GET " + view.PathEmployees + "/{id}/offboard": look, "POST " + view.PathEmployees + "/{id}/offboard": change,
+	"GET " + view.PathEmployees + "/{id}/keep": look, "POST " + view.PathEmployees + "/{id}/keep": change,
+	"GET " + view.PathEmployees + "/{id}/bring-back": look, "POST " + view.PathEmployees + "/{id}/bring-back": change,
+	"GET " + view.PathEmployees + "/{id}/erase": look, "POST " + view.PathEmployees + "/{id}/erase": change,
 
 	"GET " + view.PathTokens: look, "GET " + view.PathTokenNew: look, "POST " + view.PathTokenNew: change,
 	"GET " + view.PathTokens + "/{id}": look, "GET " + view.PathTokens + "/{id}/created": look,
@@ -68,6 +74,7 @@ func TestEveryPageAsEachRole(t *testing.T) {
 		owner := f.administrator()
 		token, _ := owner.createToken("HR")
 		webhook := owner.addWebhook("https://hooks.example.com/hr")
+		person := owner.addPerson("Janis Kalns", "janis@baltic.example")
 		owner.post(view.PathInvite, "email", "guest@baltic.example", "role", "viewer").wantStatus(http.StatusSeeOther)
 		guest := owner.get(view.PathAdministrators).find(`href="(` + view.PathAdministrators + `/\d+)/remove"`)
 		invited := func(role string) *visitor {
@@ -79,7 +86,7 @@ func TestEveryPageAsEachRole(t *testing.T) {
 		viewer, administrator := invited("viewer"), invited("administrator")
 		path := func(pattern string) string {
 			_, path, _ := strings.Cut(pattern, " ")
-			for prefix, real := range map[string]string{view.PathTokens: token, view.PathWebhooks: webhook, view.PathAdministrators: guest} {
+			for prefix, real := range map[string]string{view.PathTokens: token, view.PathWebhooks: webhook, view.PathEmployees: person, view.PathAdministrators: guest} {
 				path = strings.Replace(path, prefix+"/{id}", real, 1)
 			}
 			return strings.Replace(path, "{id}", "1", 1)

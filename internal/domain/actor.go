@@ -42,6 +42,23 @@ func (a Actor) Ref() string {
 	return a.Label
 }
 
+// importRequest begins the request id of what an import does.
+const importRequest = "import-"
+
+// ImportRequest returns the request id under which an import acts.
+func ImportRequest(id int64) string { return importRequest + strconv.FormatInt(id, 10) }
+
+// ViaImport is the way of an actor who acted through an import.
+const ViaImport = "import"
+
+// Via returns the way on which the actor made a change: their kind, or ViaImport.
+func (a Actor) Via() string {
+	if strings.HasPrefix(a.RequestID, importRequest) {
+		return ViaImport
+	}
+	return string(a.Kind)
+}
+
 // Caller is the company on whose behalf something is done, and who does it.
 type Caller struct {
 	Company Company

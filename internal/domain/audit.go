@@ -24,6 +24,11 @@ type AuditEntry struct {
 	RecordLabel   string
 }
 
+// ErasedEmployeeID stands in an audit entry for an employee who was erased. The
+// entry is then removed when its time is over, unlike those of people who are still
+// known, which are their history.
+const ErasedEmployeeID = -1
+
 // Labels shown in place of people who were erased.
 const (
 	ErasedEmployee      = "Erased employee"

@@ -127,11 +127,14 @@ func DecideProvision(in Provision, s ProvisionState) (ProvisionAction, error) {
 }
 
 // EmployeePatch changes what is not nil. Active false offboards, true brings back.
+// The role and the externalId are changed in the cabinet only.
 type EmployeePatch struct {
-	Name   *string
-	Tags   *[]string
-	Email  *string
-	Active *bool
+	Name       *string
+	Tags       *[]string
+	Email      *string
+	Active     *bool
+	Role       *Role
+	ExternalID *string
 }
 
 // Check normalises the input and reports every field that is wrong.
@@ -152,6 +155,12 @@ func (p *EmployeePatch) Check() error {
 		c.Add("email", err)
 		p.Email = &email
 	}
+	if p.Role != nil {
+		c.Add("role", CheckRole(*p.Role))
+	}
+	if p.ExternalID != nil {
+		c.Add("externalId", CheckExternalID(*p.ExternalID))
+	}
 	return c.Err()
 }
 
@@ -159,7 +168,9 @@ func (p *EmployeePatch) Check() error {
 func (p EmployeePatch) Changes(e Employee) bool {
 	return p.Name != nil && *p.Name != e.Name ||
 		p.Email != nil && *p.Email != e.Email ||
-		p.Tags != nil && !slices.Equal(*p.Tags, e.Tags)
+		p.Tags != nil && !slices.Equal(*p.Tags, e.Tags) ||
+		p.Role != nil && *p.Role != e.Role ||
+		p.ExternalID != nil && *p.ExternalID != e.ExternalID
 }
 
 // Apply returns e with the patch's fields; the membership is not touched.
@@ -172,6 +183,12 @@ func (p EmployeePatch) Apply(e Employee) Employee {
 	}
 	if p.Tags != nil {
 		e.Tags = *p.Tags
+	}
+	if p.Role != nil {
+		e.Role = *p.Role
+	}
+	if p.ExternalID != nil {
+		e.ExternalID = *p.ExternalID
 	}
 	return e
 }

@@ -172,7 +172,7 @@ func TestAuditShowsPeopleAsTheyAre(t *testing.T) {
 			page, err := f.audit.List(ctx, f.caller(acme), domain.AuditFilter{}, domain.PageRequest{Limit: 100})
 			must(f.t, "list", err)
 			for _, e := range page.Items {
-				if e.EmployeeID == employee.ID {
+				if e.EmployeeID == employee.ID || e.EmployeeID == domain.ErasedEmployeeID {
 					employees = append(employees, e.EmployeeLabel)
 				} else if e.EmployeeLabel != "" {
 					f.t.Errorf("%s is labelled %q", e.Action, e.EmployeeLabel)

@@ -186,6 +186,8 @@ func (d *dueStore) MarkOverdue(_ context.Context, limit int) (int, error) {
 	return min(n, limit), nil
 }
 
+func (*dueStore) OffboardDue(context.Context, int) (int, error) { return 0, nil }
+
 func (d *dueStore) callCount() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()

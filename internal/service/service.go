@@ -42,6 +42,9 @@ func NewLearning(store Store, watcher *Watcher) *Learning {
 func (l *Learning) Run(ctx context.Context, log *slog.Logger) {
 	var wg sync.WaitGroup
 	wg.Go(func() { Periodic{Name: "overdue sweep", Every: sweepInterval, Log: log, Do: l.sweepOverdue}.Run(ctx) })
+	wg.Go(func() {
+		Periodic{Name: "planned offboardings", Every: sweepInterval, Log: log, Do: l.sweepOffboardings}.Run(ctx)
+	})
 	wg.Wait()
 }
 

@@ -34,7 +34,7 @@ func (s *Store) Assign(ctx context.Context, c domain.Caller, items []domain.Bulk
 		out = plan.results
 		if len(plan.made) > 0 {
 			last := &db.Batch{}
-			s.insertAssignments(last, plan)
+			s.insertAssignments(last, plan, c.Actor)
 			box.audit(last, tx.Now(), plan.entry(c))
 			box.events(last, tx.Now(), plan.events(tx.Now())...)
 			tx.SendAndCommit(last)
@@ -244,9 +244,9 @@ func (p *assignPlan) entry(c domain.Caller) domain.AuditEntry {
 // insertAssignments queues the rows in the order of their external ids. Two requests
 // for the same keys then wait for each other instead of deadlocking; the later one
 // runs again and finds what the first has created.
-func (s *Store) insertAssignments(b *db.Batch, p *assignPlan) {
+func (s *Store) insertAssignments(b *db.Batch, p *assignPlan, by domain.Actor) {
 	sorted := slices.SortedFunc(slices.Values(p.made), func(x, y domain.Assignment) int { return strings.Compare(x.ExternalID, y.ExternalID) })
-	rows, args := s.db.ValuesTable(3, db.Columns(sorted,
+	rows, args := s.db.ValuesTable(5, db.Columns(sorted,
 		db.IntColumn("id", func(a *domain.Assignment) int64 { return a.ID }),
 		db.TextColumn("external_id", func(a *domain.Assignment) string { return a.ExternalID }),
 		db.IntColumn("employee_id", func(a *domain.Assignment) int64 { return a.EmployeeID }),
@@ -255,8 +255,8 @@ func (s *Store) insertAssignments(b *db.Batch, p *assignPlan) {
 		db.BoolColumn("required", func(a *domain.Assignment) bool { return a.IsRequired }),
 		db.IntColumn("live_at_most", func(a *domain.Assignment) int64 { return int64(p.live[a.EmployeeID]) }))...)
 	b.Exec(`INSERT INTO assignments (company_id, id, external_id, employee_id, course_id, status, percent, attempts, granted_attempts,
-			is_required, assigned_at, deadline, asked_deadline, asked_required, updated_at, live_at_most)
+			is_required, assigned_at, deadline, asked_deadline, asked_required, updated_at, live_at_most, assigned_by, assigned_via)
 		SELECT $1, r.id, r.external_id, r.employee_id, r.course_id, 'assigned', 0, 0, 0,
-			r.required, $2, r.deadline, r.deadline, r.required, $2, r.live_at_most
-		FROM `+rows+` r`, append([]any{p.made[0].CompanyID, p.made[0].AssignedAt}, args...)...)
+			r.required, $2, r.deadline, r.deadline, r.required, $2, r.live_at_most, $3, $4
+		FROM `+rows+` r`, append([]any{p.made[0].CompanyID, p.made[0].AssignedAt, by.Ref(), by.Via()}, args...)...)
 }

@@ -29,7 +29,7 @@ func (s *Store) linkEmployee(ctx context.Context, tx callerTx, e *domain.Employe
 	b := &db.Batch{}
 	b.One(db.ErrRetry, `UPDATE employees SET external_id = $3, updated_at = $4
 		WHERE company_id = $1 AND id = $2 AND external_id IS NULL AND left_at IS NULL`, e.CompanyID, e.ID, externalID, tx.Now())
-	s.lockAssignments(b, e.CompanyID, externalID)
+	s.lockAssignments(b, e.CompanyID, withExternalID(externalID))
 	stampAssignments(b, tx, *e)
 	tx.box.audit(b, tx.Now(), employeeEntry(tx.caller, "employee.linked", e.ID, ""))
 	return tx.Send(ctx, b)
@@ -139,11 +139,28 @@ func trimPage[T any](items []T, limit int) ([]T, bool) {
 	return items, false
 }
 
-const employeeByExternalID = `SELECT ` + employeeColumns + ` FROM employees e
-	WHERE e.company_id = $1 AND e.external_id = $2 AND e.left_at IS NULL`
+// employeeSelector names an employee of a company, whose id is the argument $1 of
+// the statements, by one column.
+type employeeSelector struct {
+	condition string // with the argument $2
+	value     any
+}
 
-const formerByExternalID = `SELECT ` + employeeColumns + ` FROM employees e
-	WHERE e.company_id = $1 AND e.external_id = $2 AND e.left_at IS NOT NULL ORDER BY e.left_at DESC, e.id DESC`
+func withExternalID(externalID string) employeeSelector {
+	return employeeSelector{"e.external_id = $2", externalID}
+}
+
+func withID(id int64) employeeSelector { return employeeSelector{"e.id = $2", id} }
+
+func (s employeeSelector) live() string {
+	return `SELECT ` + employeeColumns + ` FROM employees e WHERE e.company_id = $1 AND ` + s.condition + ` AND e.left_at IS NULL`
+}
+
+// former selects the former employees, the one who left last first.
+func (s employeeSelector) former() string {
+	return `SELECT ` + employeeColumns + ` FROM employees e WHERE e.company_id = $1 AND ` + s.condition + ` AND e.left_at IS NOT NULL
+		ORDER BY e.left_at DESC, e.id DESC`
+}
 
 // Employee returns a live employee with all assignments by ascending id. Codes:
 // employee_not_found, employee_offboarded.
@@ -252,7 +269,7 @@ func scanEmployeeWithAssignments(r db.Rows, to []employeeWithAssignments) error 
 func (s *Store) missingEmployee(ctx context.Context, company int64, externalID string) error {
 	former := false
 	b := &db.Batch{}
-	b.Query(func(db.Rows) error { former = true; return nil }, formerByExternalID+` LIMIT 1`, company, externalID)
+	b.Query(func(db.Rows) error { former = true; return nil }, withExternalID(externalID).former()+` LIMIT 1`, company, externalID)
 	if err := s.read(ctx, b); err != nil {
 		return err
 	}

@@ -13,6 +13,16 @@ import (
 // a person. It returns when no webhook with anything about the person is under
 // way. Codes: employee_not_found.
 func (s *Store) DeleteEmployee(ctx context.Context, c domain.Caller, externalID string) error {
+	return s.deleteEmployee(ctx, c, withExternalID(externalID))
+}
+
+// DeleteEmployeeByID is DeleteEmployee for the id of an employee. Codes:
+// employee_not_found.
+func (s *Store) DeleteEmployeeByID(ctx context.Context, c domain.Caller, id int64) error {
+	return s.deleteEmployee(ctx, c, withID(id))
+}
+
+func (s *Store) deleteEmployee(ctx context.Context, c domain.Caller, who employeeSelector) error {
 	var erased []domain.RecordKey
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
 		var live, former []domain.Employee
@@ -25,8 +35,8 @@ func (s *Store) DeleteEmployee(ctx context.Context, c domain.Caller, externalID 
 			}
 		}
 		b := &db.Batch{}
-		b.Query(into(&live), employeeByExternalID+s.db.ForUpdate("e"), c.Company.ID, externalID)
-		b.Query(into(&former), formerByExternalID+s.db.ForUpdate("e"), c.Company.ID, externalID)
+		b.Query(into(&live), who.live()+s.db.ForUpdate("e"), c.Company.ID, who.value)
+		b.Query(into(&former), who.former()+s.db.ForUpdate("e"), c.Company.ID, who.value)
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}
@@ -35,7 +45,7 @@ func (s *Store) DeleteEmployee(ctx context.Context, c domain.Caller, externalID 
 			gone = former
 		}
 		if len(gone) == 0 {
-			return s.confirmNotFound(ctx, tx, c.Company.ID, externalID)
+			return s.confirmNotFound(ctx, tx, c.Company.ID, who)
 		}
 		erased = nil
 		for _, e := range gone {
@@ -70,12 +80,15 @@ func (s *Store) erase(ctx context.Context, tx db.Tx, box *outbox, c domain.Calle
 			return err
 		}
 		s.scrubEvents(b, tx, e)
+		releaseHistory(b, e)
 		b.Exec(`DELETE FROM activities WHERE assignment_id IN
 			(SELECT id FROM assignments WHERE company_id = $1 AND employee_id = $2)`, e.CompanyID, e.ID)
 		b.Exec(`DELETE FROM assignments WHERE company_id = $1 AND employee_id = $2`, e.CompanyID, e.ID)
 		b.One(errStale, `DELETE FROM employees WHERE company_id = $1 AND id = $2`, e.CompanyID, e.ID)
 		deleteOrphanAccount(b, e.Email)
-		box.audit(b, tx.Now(), employeeEntry(c, "employee.deleted", e.ID, ""))
+		deleted := employeeEntry(c, "employee.deleted", e.ID, "")
+		deleted.EmployeeID = domain.ErasedEmployeeID
+		box.audit(b, tx.Now(), deleted)
 		events = append(events, domain.EmployeeRemoved(e, domain.ReasonDeleted, tx.Now()))
 	}
 	box.events(b, tx.Now(), events...)

@@ -19,9 +19,9 @@ func (s *Store) EmployeeOverviews(ctx context.Context, company int64, f domain.E
 		if err != nil || f != (domain.EmployeeListFilter{}) {
 			return err
 		}
-		b := &db.Batch{}
-		b.Query(func(r db.Rows) error { return r.Scan(&out.Total) },
-			`SELECT count(*) FROM employees e WHERE e.company_id = $1 AND e.left_at IS NULL`, company)
+		cond, b := &conditions{}, &db.Batch{}
+		total := cond.employeeTotal(company, domain.EmployeeFilter{})
+		b.Query(func(r db.Rows) error { return r.Scan(&out.Total) }, `SELECT `+total, cond.args...)
 		return c.Send(ctx, b)
 	})
 	return out, mapUnavailable(err)

@@ -10,11 +10,22 @@ import (
 // PatchEmployee changes, offboards or brings back an employee. Codes:
 // employee_not_found, employee_offboarded, email_taken.
 func (s *Store) PatchEmployee(ctx context.Context, c domain.Caller, externalID string, p domain.EmployeePatch) (domain.EmployeePatched, error) {
+	return s.patchEmployee(ctx, c, withExternalID(externalID), p)
+}
+
+// PatchEmployeeByID is PatchEmployee for the id of an employee, who may have no
+// external id. Codes: employee_not_found, employee_offboarded, email_taken,
+// external_id_taken.
+func (s *Store) PatchEmployeeByID(ctx context.Context, c domain.Caller, id int64, p domain.EmployeePatch) (domain.EmployeePatched, error) {
+	return s.patchEmployee(ctx, c, withID(id), p)
+}
+
+func (s *Store) patchEmployee(ctx context.Context, c domain.Caller, who employeeSelector, p domain.EmployeePatch) (domain.EmployeePatched, error) {
 	var out domain.EmployeePatched
 	err := s.write(ctx, func(dbTx db.Tx, box *outbox) error {
 		tx := callerTx{dbTx, box, c}
 		out = domain.EmployeePatched{}
-		found, err := s.loadForPatch(ctx, tx, externalID, p)
+		found, err := s.loadForPatch(ctx, tx, who, p)
 		if err != nil {
 			return err
 		}
@@ -22,7 +33,7 @@ func (s *Store) PatchEmployee(ctx context.Context, c domain.Caller, externalID s
 		case found.live != nil:
 			return s.patchLive(ctx, tx, *found.live, p, &out)
 		case found.former == nil:
-			return s.confirmNotFound(ctx, tx, c.Company.ID, externalID)
+			return s.confirmNotFound(ctx, tx, c.Company.ID, who)
 		case p.Active == nil:
 			return domain.ErrEmployeeOffboarded
 		case !*p.Active:
@@ -59,20 +70,20 @@ func (s *Store) patchFormer(ctx context.Context, tx callerTx, before domain.Empl
 
 type patchState struct{ live, former *domain.Employee }
 
-func (s *Store) loadForPatch(ctx context.Context, tx callerTx, externalID string, p domain.EmployeePatch) (patchState, error) {
+func (s *Store) loadForPatch(ctx context.Context, tx callerTx, who employeeSelector, p domain.EmployeePatch) (patchState, error) {
 	var found patchState
 	company := tx.caller.Company.ID
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
 		found.live = &domain.Employee{}
 		return scanEmployee(r, found.live)
-	}, employeeByExternalID+s.db.ForUpdate("e"), company, externalID)
+	}, who.live()+s.db.ForUpdate("e"), company, who.value)
 	b.Query(func(r db.Rows) error {
 		found.former = &domain.Employee{}
 		return scanEmployee(r, found.former)
-	}, formerByExternalID+` LIMIT 1`+s.db.ForUpdate("e"), company, externalID)
-	if p.Email != nil || p.Active != nil && !*p.Active {
-		s.lockAssignments(b, company, externalID)
+	}, who.former()+` LIMIT 1`+s.db.ForUpdate("e"), company, who.value)
+	if p.Email != nil || p.ExternalID != nil || p.Active != nil && !*p.Active {
+		s.lockAssignments(b, company, who)
 	}
 	events := 0
 	if p.Active != nil {
@@ -82,14 +93,14 @@ func (s *Store) loadForPatch(ctx context.Context, tx callerTx, externalID string
 	return found, tx.Send(ctx, b)
 }
 
-// confirmNotFound returns the error for an externalId that was found neither among
+// confirmNotFound returns the error for an employee who was found neither among
 // live nor among former employees. A statement that waited for a former employee's
 // row may have waited for the person to be brought back: then the transaction runs
 // again and finds a live employee.
-func (s *Store) confirmNotFound(ctx context.Context, tx db.Tx, company int64, externalID string) error {
+func (s *Store) confirmNotFound(ctx context.Context, tx db.Tx, company int64, who employeeSelector) error {
 	back := false
 	b := &db.Batch{}
-	b.Query(func(db.Rows) error { back = true; return nil }, employeeByExternalID, company, externalID)
+	b.Query(func(db.Rows) error { back = true; return nil }, who.live(), company, who.value)
 	if err := tx.Send(ctx, b); err != nil {
 		return err
 	}
@@ -121,19 +132,24 @@ func (s *Store) updateEmployee(ctx context.Context, tx callerTx, before, after d
 			return err
 		}
 	}
+	if before.ExternalID != after.ExternalID {
+		if err := s.checkExternalIDFree(ctx, tx, after); err != nil {
+			return err
+		}
+	}
 	b := &db.Batch{}
 	if moved {
 		lockAccounts(b, tx.Now(), before.Email, after.Email)
 	}
 	b.One(errStale, `UPDATE employees SET name = $3, email = $4, email_folded = $5, tags = $6, updated_at = $7,
-			name_folded = $8, last_name_folded = $9
+			name_folded = $8, last_name_folded = $9, role = $10, external_id = $11
 		WHERE company_id = $1 AND id = $2 AND left_at IS NULL`,
 		after.CompanyID, after.ID, after.Name, after.Email, domain.FoldEmail(after.Email), encodeList(after.Tags), tx.Now(),
-		domain.FoldName(after.Name), domain.FoldLastName(after.Name))
+		domain.FoldName(after.Name), domain.FoldLastName(after.Name), string(after.Role), optionalText(after.ExternalID))
 	if moved {
 		deleteOrphanAccount(b, before.Email)
 	}
-	if before.Email != after.Email {
+	if before.Email != after.Email || before.ExternalID != after.ExternalID {
 		stampAssignments(b, tx, after)
 	}
 	tx.box.audit(b, tx.Now(), employeeEntry(tx.caller, "employee.changed", after.ID, changedFields(before, after)))
@@ -156,20 +172,35 @@ func changedFields(before, after domain.Employee) string {
 	if encodeList(before.Tags) != encodeList(after.Tags) {
 		text += " tags"
 	}
+	if before.Role != after.Role {
+		text += " role"
+	}
+	if before.ExternalID != after.ExternalID {
+		text += " externalId"
+	}
 	return text + "."
 }
 
 func (s *Store) checkEmailFree(ctx context.Context, tx db.Tx, e domain.Employee) error {
-	taken := false
+	return checkFree(ctx, tx, domain.ErrEmailTaken, `SELECT id FROM employees
+		WHERE company_id = $1 AND email_folded = $2 AND left_at IS NULL AND id <> $3`, e.CompanyID, domain.FoldEmail(e.Email), e.ID)
+}
+
+func (s *Store) checkExternalIDFree(ctx context.Context, tx db.Tx, e domain.Employee) error {
+	return checkFree(ctx, tx, domain.ErrExternalIDTaken, `SELECT id FROM employees
+		WHERE company_id = $1 AND external_id = $2 AND left_at IS NULL AND id <> $3`, e.CompanyID, e.ExternalID, e.ID)
+}
+
+// checkFree returns taken if the query has a row.
+func checkFree(ctx context.Context, tx db.Tx, taken error, query string, args ...any) error {
+	found := false
 	b := &db.Batch{}
-	b.Query(func(db.Rows) error { taken = true; return nil },
-		`SELECT id FROM employees WHERE company_id = $1 AND email_folded = $2 AND left_at IS NULL AND id <> $3`,
-		e.CompanyID, domain.FoldEmail(e.Email), e.ID)
+	b.Query(func(db.Rows) error { found = true; return nil }, query, args...)
 	if err := tx.Send(ctx, b); err != nil {
 		return err
 	}
-	if taken {
-		return domain.ErrEmailTaken
+	if found {
+		return taken
 	}
 	return nil
 }
@@ -197,6 +228,7 @@ func (s *Store) offboard(ctx context.Context, tx callerTx, e domain.Employee) er
 		e.CompanyID, e.ID, tx.Now())
 	b.Exec(`UPDATE assignments SET revoked_at = $3, updated_at = $3
 		WHERE company_id = $1 AND employee_id = $2 AND revoked_at IS NULL`, e.CompanyID, e.ID, tx.Now())
+	cancelPlan(b, e)
 	tx.box.audit(b, tx.Now(), employeeEntry(tx.caller, "employee.offboarded", e.ID, ""))
 	tx.box.events(b, tx.Now(), domain.EmployeeRemoved(e, domain.ReasonOffboarded, tx.Now()))
 	return tx.Send(ctx, b)

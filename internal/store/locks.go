@@ -68,14 +68,14 @@ func (s *Store) lockEmployees(b *db.Batch, assignments []int64) {
 
 // lockAssignments queues the locking of the live assignments of an employee, in
 // the order of locks. An UPDATE alone would lock them in any order.
-func (s *Store) lockAssignments(b *db.Batch, company int64, employeeExternalID string) {
+func (s *Store) lockAssignments(b *db.Batch, company int64, employee employeeSelector) {
 	suffix := s.db.ForUpdate("a")
 	if suffix == "" {
 		return
 	}
 	b.Query(ignoreRow, `SELECT a.id FROM assignments a WHERE a.company_id = $1 AND a.revoked_at IS NULL AND a.employee_id =
-		(SELECT e.id FROM employees e WHERE e.company_id = $1 AND e.external_id = $2 AND e.left_at IS NULL)
-		ORDER BY a.id`+suffix, company, employeeExternalID)
+		(SELECT e.id FROM employees e WHERE e.company_id = $1 AND `+employee.condition+` AND e.left_at IS NULL)
+		ORDER BY a.id`+suffix, company, employee.value)
 }
 
 func ignoreRow(db.Rows) error { return nil }

@@ -99,7 +99,8 @@ func (s *Store) ExpireWebhooks(ctx context.Context, before time.Time) error {
 }
 
 // ExpireAudit removes the entries of all audit logs from before the instant, in
-// small transactions. Several replicas may call it at once.
+// small transactions, except those that are the history of an employee: they stay as
+// long as the employee. Several replicas may call it at once.
 func (s *Store) ExpireAudit(ctx context.Context, before time.Time) error {
 	if _, err := s.expireStep(ctx, `DELETE FROM former_administrators WHERE removed_at < $1`, before); err != nil {
 		return err
@@ -108,12 +109,12 @@ func (s *Store) ExpireAudit(ctx context.Context, before time.Time) error {
 		next := int64(0)
 		b := &db.Batch{}
 		b.Query(func(r db.Rows) error { return r.Scan(&next) }, `SELECT c.id FROM companies c WHERE c.id >= $1 AND EXISTS
-			(SELECT 1 FROM audit_entries e WHERE e.company_id = c.id AND e.at < $2) ORDER BY c.id LIMIT 1`, company, before)
+			(SELECT 1 FROM audit_entries e WHERE e.company_id = c.id AND e.at < $2 AND e.employee_id <= 0) ORDER BY c.id LIMIT 1`, company, before)
 		if err := s.read(ctx, b); err != nil || next == 0 {
 			return err
 		}
 		n, err := s.expireStep(ctx, `DELETE FROM audit_entries WHERE company_id = $2 AND id IN (SELECT e.id FROM audit_entries e
-			WHERE e.company_id = $2 AND e.at < $1 ORDER BY e.at, e.id LIMIT $3`+s.db.ForUpdate("e")+s.db.SkipLocked()+`)`, before, next, expireRows)
+			WHERE e.company_id = $2 AND e.at < $1 AND e.employee_id <= 0 ORDER BY e.at, e.id LIMIT $3`+s.db.ForUpdate("e")+s.db.SkipLocked()+`)`, before, next, expireRows)
 		if err != nil {
 			return err
 		}

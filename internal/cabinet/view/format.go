@@ -21,6 +21,9 @@ func formatCount(n int64) string {
 	return sign + digits
 }
 
+// FormatScore writes a score without needless decimals.
+func FormatScore(score float64) string { return strconv.FormatFloat(score, 'f', -1, 64) }
+
 // plural writes a number with its noun.
 func plural(n int64, one, many string) string {
 	if n == 1 {

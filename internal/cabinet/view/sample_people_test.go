@@ -26,7 +26,28 @@ func peopleSamples() []sample {
 	for i := range left {
 		left[i].LeftAt = ptr(ago(time.Hour))
 	}
+	record := view.PersonRecord{
+		Employee: people()[1], Role: "manager", JoinedAt: ago(900 * time.Hour), Leaving: ptr(now.Add(90 * time.Hour)), Assigned: 120, Completed: 40, CanChange: true,
+		Assignments: []view.PersonAssignment{
+			{ID: 1, CourseName: longName, Status: "needs_retry", Overdue: true, Percent: 40, Score: "62.5", Deadline: ago(time.Hour), Required: true},
+			{ID: 2, CourseName: "Fire safety", Status: "completed", Percent: 100, Score: "100", Deadline: now.Add(50 * time.Hour)},
+		},
+		History: []view.HistoryEntry{
+			{At: ago(time.Hour), Via: "platform", Action: "assignment.needs_retry", CourseName: longName},
+			{At: ago(2 * time.Hour), Via: "person", Actor: "anna.berzina@baltic-freight.example", Action: "employee.changed", Detail: "Changed: name externalId."},
+			{At: ago(9 * time.Hour), Via: "import", Actor: "anna@x.example", Action: "assignment.created", CourseName: "Fire safety"},
+		},
+	}
+	former := view.PersonRecord{Employee: left[0], Role: "employee", JoinedAt: ago(900 * time.Hour), CanChange: true}
 	return []sample{
+		{"person", view.PersonPage(longShell("/cabinet/employees/2"), record)},
+		{"person-left", view.PersonPage(shell("/cabinet/employees/1"), former)},
+		{"person-new", view.PersonFormPage(shell("/cabinet/employees/new"), view.PersonForm{Role: "employee"})},
+		{"person-edit", view.PersonFormPage(shell("/cabinet/employees/1/edit"), view.PersonForm{ID: 1, Title: "Anna", Name: "Anna", Email: "x", Role: "king", Errors: view.Errors{"email": "Enter an address.", "externalId": "Taken."}})},
+		{"person-offboard", view.OffboardPage(shell("/cabinet/employees/1/offboard"), view.OffboardForm{Employee: people()[0], When: "date", Errors: view.Errors{"date": "Enter a date."}})},
+		{"person-erase", view.ConfirmPage(shell("/cabinet/employees/1/erase"), view.EmployeeErase(people()[0], 3, 1, 12))},
+		{"person-bring-back", view.ConfirmPage(shell("/cabinet/employees/1/bring-back"), view.EmployeeBringBack(left[0]))},
+		{"person-keep", view.ConfirmPage(shell("/cabinet/employees/1/keep"), view.EmployeeKeep(people()[0]))},
 		{"employees", view.EmployeesPage(longShell("/cabinet/employees"), view.EmployeeList{
 			Employees: people(), Total: 100_000, CanChange: true, Pager: view.Pager{Next: "/cabinet/employees?after=50"},
 		})},

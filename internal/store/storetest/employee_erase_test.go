@@ -191,7 +191,7 @@ func TestEraseAdministrator(t *testing.T) {
 		watched, r := recordStatements(s)
 		for _, who := range []string{"former", "serving"} {
 			for _, it := range r.during(t, func() error { return f.with(watched).erase(who) }) {
-				if strings.Contains(it.SQL, "UPDATE audit_entries") || strings.Contains(it.SQL, "SET requested_by") {
+				if strings.Contains(it.SQL, "UPDATE audit_entries") && strings.Contains(it.SQL, "actor") || strings.Contains(it.SQL, "SET requested_by") {
 					t.Errorf("an erasure changes rows that only say who did something: %s", it.SQL)
 				}
 			}

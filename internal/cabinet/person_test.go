@@ -1,0 +1,81 @@
+package cabinet_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/cabinet"
+	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+)
+
+// addPerson adds an employee by hand and returns the path of the person's page.
+func (v *visitor) addPerson(name, email string) string {
+	v.Helper()
+	added := v.post(view.PathEmployeeNew, "name", name, "email", email, "tags", "warehouse, night shift", "role", "employee").wantStatus(http.StatusSeeOther)
+	path := added.header.Get("Location")
+	added.wantRedirect(path).wantText("was added.", name, email)
+	return path
+}
+
+func TestPersonFromAddingToErasing(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		v := f.administrator()
+		_, secret := v.createToken("HR sync")
+		f.provision(secret, 1, 1)
+		path := v.addPerson("Jānis Kalniņš", "janis@baltic.example")
+		v.get(path).wantText("none: no system has linked this person", "Added by hand", admin, "night shift", "No assignments")
+		v.post(view.PathEmployeeNew, "name", "Second", "email", "JANIS@baltic.example", "role", "employee").
+			wantStatus(http.StatusUnprocessableEntity).wantText("Another employee of the company has this e-mail.", `value="Second"`)
+		v.post(view.PathEmployeeNew, "name", "", "email", "nonsense", "role", "king").wantStatus(http.StatusUnprocessableEntity)
+
+		edit := func(name, email, externalID string) response {
+			return v.post(path+"/edit", "name", name, "email", email, "externalId", externalID, "tags", "office", "role", "manager")
+		}
+		edit("Jānis K.", "janis@baltic.example", "HR-1").wantStatus(http.StatusUnprocessableEntity).wantText("has this external id")
+		edit("Jānis K.", "p1@baltic.example", "HR-2").wantStatus(http.StatusUnprocessableEntity).wantText("has this e-mail")
+		edit("Jānis K.", "j.k@baltic.example", "HR-2").wantRedirect(path).wantText("Changes saved.", "Jānis K.", "j.k@baltic.example", "HR-2", "Manager", "name, email, tags, role, external id")
+		edit("Jānis K.", "j.k@baltic.example", "").wantStatus(http.StatusUnprocessableEntity).wantText("can be changed, but not removed")
+		if got := f.callAPI(secret, http.MethodPatch, "/employees/HR-2", map[string]any{"name": "Janis"}); got != http.StatusOK {
+			f.Errorf("the API finds the new external id: %d", got)
+		}
+		v.get(path).wantText("Token HR sync")
+
+		v.post(path+"/offboard", "when", "date", "date", "2020-01-01").wantStatus(http.StatusUnprocessableEntity).wantText("Choose a date in the future")
+		v.post(path+"/offboard", "when", "date", "date", "soon").wantStatus(http.StatusUnprocessableEntity).wantText("Enter a date")
+		v.post(path+"/offboard", "when", "date", "date", "2999-01-01").wantRedirect(path).wantText("Offboarding is planned")
+		v.post(path + "/keep").wantRedirect(path).wantText("was canceled").wantNoText("Offboarding is planned")
+		v.post(path+"/offboard", "when", "date", "date", "2999-01-01").wantRedirect(path)
+		f.exec(`UPDATE planned_offboardings SET at = $1`, time.Now().UTC().Add(-time.Hour).Truncate(time.Millisecond))
+		v.waitForText(path, "This person has left").wantText("Offboarded", admin)
+		v.post(path+"/bring-back").wantRedirect(path).wantText("is back.", "Brought back").wantNoText("This person has left")
+		v.post(path+"/offboard", "when", "now").wantRedirect(path).wantText("This person has left")
+
+		v.get(path+"/erase").wantStatus(http.StatusOK).wantText("Erase “Janis”?", "stored event")
+		v.post(path + "/erase").wantRedirect(view.PathEmployees).wantText("The person was erased.").wantNoText("Janis")
+		v.get(path).wantStatus(http.StatusNotFound)
+	})
+}
+
+// Another company's administrator finds none of the pages of a person.
+func TestPeopleOfAnotherCompanyAreNotFound(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		path := f.administrator().addPerson("Janis", "janis@baltic.example")
+		stranger := f.visitor()
+		stranger.useLink(f.createCompany("Nordic Rail", "olaf@nordic.example").SignInURL)
+		for _, pattern := range cabinet.PrivatePatterns() {
+			method, route, _ := strings.Cut(pattern, " ")
+			rest, found := strings.CutPrefix(route, view.PathEmployees+"/{id}")
+			if !found {
+				continue
+			}
+			got := stranger.do(method, path+rest, nil).status
+			if got != http.StatusNotFound {
+				f.Errorf("%s as another company: %d, want 404", pattern, got)
+			}
+		}
+	})
+}
