@@ -1,0 +1,200 @@
+package faults
+
+import (
+	"database/sql"
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pressly/goose/v3"
+
+	"github.com/coursebridge/coursebridge/internal/store/migrations"
+)
+
+// firstSchema is the number of the schema of the first release. The files
+// testdata/first_*.sql hold what a program of that release has written: a company with
+// its administrator, token, people, courses, assignments, events and log.
+const firstSchema = 1
+
+// oldDatabase is a database that is used without the program.
+type oldDatabase struct {
+	t       *testing.T
+	engine  string // of the migrations and of the fixture
+	address string
+	db      *sql.DB
+}
+
+func openOld(t *testing.T, database string) oldDatabase {
+	t.Helper()
+	d := oldDatabase{t: t, engine: "postgres", address: database}
+	driver, address := "pgx", database
+	if path, ok := strings.CutPrefix(database, "sqlite://"); ok {
+		d.engine, driver, address = "sqlite", "sqlite", path
+	}
+	var err error
+	if d.db, err = sql.Open(driver, address); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.db.Close() })
+	return d
+}
+
+// migrateTo brings the schema to a version.
+func (d oldDatabase) migrateTo(version int64) {
+	d.t.Helper()
+	files, err := migrations.For(d.engine)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	dialect := goose.DialectPostgres
+	if d.engine == "sqlite" {
+		dialect = goose.DialectSQLite3
+	}
+	p, err := goose.NewProvider(dialect, d.db, files, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if _, err := p.UpTo(d.t.Context(), version); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// fill inserts what the first release has written.
+func (d oldDatabase) fill() {
+	d.t.Helper()
+	text, err := os.ReadFile("testdata/first_" + d.engine + ".sql")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if _, err := d.db.ExecContext(d.t.Context(), string(text)); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d oldDatabase) texts(query string, args ...any) []string {
+	d.t.Helper()
+	rows, err := d.db.QueryContext(d.t.Context(), query, args...)
+	if err != nil {
+		d.t.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			d.t.Fatal(err)
+		}
+		out = append(out, text)
+	}
+	if err := rows.Err(); err != nil {
+		d.t.Fatal(err)
+	}
+	return out
+}
+
+// columns returns the columns of the tables that hold records, by table.
+func (d oldDatabase) columns() map[string][]string {
+	d.t.Helper()
+	query := `SELECT table_name || ' ' || column_name FROM information_schema.columns WHERE table_schema = 'public' ORDER BY table_name, ordinal_position`
+	if d.engine == "sqlite" {
+		query = `SELECT m.name || ' ' || c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' ORDER BY m.name, c.cid`
+	}
+	out := map[string][]string{}
+	for _, line := range d.texts(query) {
+		table, column, _ := strings.Cut(line, " ")
+		switch table {
+		case "goose_db_version", "sqlite_sequence", "settings", "leases", "cache_versions", "change_clock", "sequences":
+		default:
+			out[table] = append(out[table], column)
+		}
+	}
+	return out
+}
+
+// rows returns the rows of the tables as lines of text, with these columns only.
+func (d oldDatabase) rows(columns map[string][]string) []string {
+	d.t.Helper()
+	var out []string
+	for table, names := range columns {
+		shown := make([]string, len(names))
+		for i, name := range names {
+			shown[i] = fmt.Sprintf(`coalesce(CAST(%s AS text), 'null')`, name)
+		}
+		for _, row := range d.texts(`SELECT ` + strings.Join(shown, ` || ' | ' || `) + ` FROM ` + table) {
+			out = append(out, table+": "+row)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// A database of the first release is migrated with every record, and the records that
+// a program of the first release writes after the migration, while a rolling upgrade
+// is under way, are as good as those it has written before.
+func TestUpgradeFromTheFirstRelease(t *testing.T) {
+	t.Parallel()
+	eachEngine(t, func(t *testing.T, before string) {
+		after := sqliteDatabase(t)
+		if before[0] == 'p' {
+			after = postgresDatabase(t)
+		}
+		written := openOld(t, before)
+		written.migrateTo(firstSchema)
+		columns := written.columns()
+		written.fill()
+		want := written.rows(columns)
+		if len(want) < 30 {
+			t.Fatalf("the fixture has %d rows only", len(want))
+		}
+		runJSON[struct{ Status string }](t, before, "migrate")
+		if diff := cmp.Diff(want, written.rows(columns)); diff != "" {
+			t.Errorf("the migration changed records (-before +after):\n%s", diff)
+		}
+		runJSON[struct{ Status string }](t, after, "migrate")
+		rolling := openOld(t, after)
+		rolling.fill()
+		if diff := cmp.Diff(want, rolling.rows(columns)); diff != "" {
+			t.Errorf("a program of the first release wrote other records into the new schema (-want +got):\n%s", diff)
+		}
+		for _, d := range []oldDatabase{written, rolling} {
+			d.checkServed()
+		}
+	})
+}
+
+var tokenInFixture = regexp.MustCompile(`-- token: (cb_\w+)`)
+
+// checkServed serves the database with today's program and uses its records.
+func (d oldDatabase) checkServed() {
+	d.t.Helper()
+	text, err := os.ReadFile("testdata/first_" + d.engine + ".sql")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	server := serve(d.t, d.address, "--no-webhooks")
+	defer server.kill()
+	c := company{database: d.address, token: tokenInFixture.FindStringSubmatch(string(text))[1], client: newClient(d.t)}
+	got, err := c.truth(d.t.Context(), server.url)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if len(got.employees) != 3 || len(got.assignments) != 4 {
+		d.t.Errorf("the API shows %d employees and %d assignments, want 3 and 4", len(got.employees), len(got.assignments))
+	}
+	for path, want := range map[string]string{"employees": `"total":3`, "assignments": `"total":4`} {
+		eventually(d.t, timeout, "the total of "+path, func() error {
+			if body := c.mustSend(d.t, http.MethodGet, server.url+"/api/v1/"+path+"?limit=1", nil); !strings.Contains(string(body), want) {
+				return fmt.Errorf("want %s: %s", want, body)
+			}
+			return nil
+		})
+	}
+	c.mustSend(d.t, http.MethodPatch, server.url+"/api/v1/employees/HR-1", map[string]any{"name": "Renamed after the upgrade"})
+	c.mustSend(d.t, http.MethodPost, server.url+"/api/v1/employees/provision", newPerson("new"))
+	c.mustSend(d.t, http.MethodDelete, server.url+"/api/v1/employees/HR-2", nil)
+}
