@@ -6,6 +6,7 @@ require (
 	github.com/a-h/templ v0.3.977
 	github.com/alecthomas/kong v1.16.1
 	github.com/alexedwards/scs/v2 v2.9.0
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/chromedp/cdproto v0.157.8
 	github.com/chromedp/chromedp v0.21.0
 	github.com/go-faster/jx v1.2.0
