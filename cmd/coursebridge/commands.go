@@ -42,6 +42,7 @@ type commands struct {
 
 	Serve         serveCommand         `cmd:"" help:"Serve the API, the platform API, the cabinet and the webhooks."`
 	Demo          demoCommand          `cmd:"" help:"Serve a throw-away company with courses, people, active learners and a webhook receiver."`
+	Status        statusCommand        `cmd:"" help:"Print on one screen what the installation holds and does now."`
 	Company       companyCommand       `cmd:"" help:"Companies."`
 	Course        courseCommand        `cmd:"" help:"Courses of a company."`
 	Token         tokenCommand         `cmd:"" help:"API tokens of a company."`
@@ -90,6 +91,7 @@ type companyCommand struct {
 	Create  companyCreateCommand  `cmd:"" help:"Create a company and its first administrator."`
 	List    companyListCommand    `cmd:"" help:"List the companies."`
 	Suspend companySuspendCommand `cmd:"" help:"Refuse a company's tokens. Every replica does so within a second."`
+	Top     companyTopCommand     `cmd:"" help:"List the companies that use the service most: rows, events, webhook attempts."`
 	Resume  companyResumeCommand  `cmd:"" help:"Accept a suspended company's tokens again."`
 }
 

@@ -79,9 +79,17 @@ func TestOperatorsFilesNameRealMetrics(t *testing.T) {
 	s := startServer(t, storetest.SQLite(t))
 	s.get(t, "/healthz")
 	_, exposed := s.get(t, "/metrics")
-	source, err := os.ReadFile("../../internal/delivery/dispatcher_metrics.go") // metrics with labels appear with their first value
+	sources, err := filepath.Glob("../../internal/delivery/*.go") // metrics with labels appear with their first value
 	if err != nil {
 		t.Fatal(err)
+	}
+	var source []byte
+	for _, path := range sources {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source = append(source, text...)
 	}
 	for path, text := range operatorsFiles(t) {
 		for _, name := range regexp.MustCompile(`\bcoursebridge_[a-z_]*[a-z]`).FindAllString(text, -1) {

@@ -109,6 +109,7 @@ func (c *webhookRemoveCommand) Run(ctx context.Context, cli *commands) error {
 }
 
 type deliveryCommand struct {
+	Stuck     deliveryStuckCommand     `cmd:"" help:"List webhooks of all companies whose deliveries wait: due and not sent, or held."`
 	List      deliveryListCommand      `cmd:"" help:"List deliveries, newest first."`
 	Show      deliveryShowCommand      `cmd:"" help:"Show a delivery with every attempt."`
 	Redeliver deliveryRedeliverCommand `cmd:"" help:"Send a delivery again, or all failed and held ones of a period."`

@@ -1,0 +1,36 @@
+package domain
+
+import "time"
+
+// StuckEndpoint is an endpoint whose deliveries do not move.
+type StuckEndpoint struct {
+	CompanyID   int64
+	CompanyName string
+	EndpointID  int64
+	URL         string
+	Disabled    bool
+	Due         int64      // deliveries that should have been sent by now
+	Held        int64      // deliveries that wait until the endpoint is enabled
+	OldestDue   *time.Time // nil if none is due
+}
+
+// CompanyUsage is what one company takes of the service.
+type CompanyUsage struct {
+	CompanyID   int64
+	Name        string
+	Employees   int64
+	Assignments int64
+	Events      int64      // since the instant that was asked for
+	Attempts    int64      // attempts of deliveries since then
+	SlowestMs   int64      // the slowest of these attempts
+	LastCall    *time.Time // when one of its tokens was last used
+}
+
+// InstallationCounts is what an installation holds and has to do.
+type InstallationCounts struct {
+	Companies, Suspended           int64
+	Endpoints, DisabledEndpoints   int64
+	Pending, Due, Held, FailedHour int64 // deliveries
+	OldestDue                      *time.Time
+	SendingServers                 int64 // servers that hold a lease of an endpoint
+}
