@@ -37,6 +37,7 @@ type DatabaseFlags struct {
 	Retention           time.Duration `env:"COURSEBRIDGE_RETENTION" default:"720h" help:"How long events and the delivery log are kept; at least 1h."`
 	AuditRetention      time.Duration `env:"COURSEBRIDGE_AUDIT_RETENTION" default:"8760h" help:"How long the audit log is kept; 0 = for ever."`
 	ActivityRetention   time.Duration `env:"COURSEBRIDGE_ACTIVITY_RETENTION" default:"2160h" help:"How long a repeated activity is recognised; 0 = for ever."`
+	RequestRetention    time.Duration `env:"COURSEBRIDGE_REQUEST_RETENTION" default:"168h" help:"How long API calls are kept for the cabinet's log of requests; 0 = not recorded."`
 	Confirm             bool          `help:"Accept a retention of less than half of the one before. Older events and deliveries are deleted."`
 }
 
@@ -70,7 +71,7 @@ func (f ServeFlags) config() (app.ServeConfig, error) {
 		ReportLimit: f.ReportLimit, ReportTimeout: f.ReportTimeout, TrustedProxies: f.TrustedProxy, MemoryLimit: memory,
 		Stop:    app.StopConfig{Delay: f.ShutdownDelay, Drain: f.DrainTimeout},
 		Inspect: app.InspectConfig{MetricsListen: f.MetricsListen, MetricsAllow: f.MetricsAllow, DebugListen: f.DebugListen},
-		Confirm: f.Confirm, Retention: app.Retention{Audit: f.AuditRetention, Activities: f.ActivityRetention},
+		Confirm: f.Confirm, Retention: app.Retention{Audit: f.AuditRetention, Activities: f.ActivityRetention, Requests: f.RequestRetention},
 	}, err
 }
 

@@ -32,6 +32,7 @@ type parts struct {
 	sender     *delivery.Sender
 	webhooks   *service.Webhooks
 	sessions   *service.Sessions
+	requests   *service.Requests
 	webhookOff bool
 	retention  Retention
 	notes      []string // shown by /readyz?verbose
@@ -50,6 +51,7 @@ func (a *App) build(sc ServeConfig) (*parts, error) {
 	if err := a.buildDelivery(p, sc.Webhooks); err != nil {
 		return nil, err
 	}
+	p.requests = service.NewRequests(a.store, sc.Retention.Requests > 0, p.background.log)
 	proxies, err := prefixes("trusted-proxy", sc.TrustedProxies)
 	if err != nil {
 		return nil, err
@@ -102,11 +104,25 @@ func (a *App) mounts(p *parts, sc ServeConfig) []server.Mount {
 	platform := platformapi.New(svc, platformapi.Options{})
 	pages := a.cabinet(p, reports, sc)
 	return []server.Mount{
-		{Prefix: "/api/v1", Handler: public, API: true},
+		{Prefix: "/api/v1", Handler: public, API: true, Served: a.recordRequest(p.requests)},
 		{Prefix: "/platform/v1", Handler: platform, API: true},
 		{Prefix: "/cabinet", Handler: pages},
 		{Prefix: "/docs", Handler: pages.Docs()},
 		{Prefix: "/", Handler: http.RedirectHandler("/cabinet", http.StatusFound)},
+	}
+}
+
+// recordRequest returns the function that notes a call of the public API in the
+// company's log of requests, or nil if there is none.
+func (a *App) recordRequest(log *service.Requests) func(server.Served) {
+	if !log.On() {
+		return nil
+	}
+	return func(s server.Served) {
+		log.Record(domain.APIRequest{
+			CompanyID: s.Info.CompanyID, TokenID: s.Info.TokenID, At: a.store.Now(), Method: s.Method, Route: s.Info.Route, Status: s.Status,
+			Duration: s.Duration, RequestID: s.Info.RequestID, Code: s.Info.Code,
+		})
 	}
 }
 
@@ -127,7 +143,7 @@ func (a *App) cabinet(p *parts, reports *service.Reports, sc ServeConfig) *cabin
 	return cabinet.New(cabinet.Options{
 		SignIn:   service.NewSignIn(a.store, a.box, service.SignInOptions{Now: a.store.Now, MemoryLimit: debug.SetMemoryLimit(-1)}),
 		Sessions: p.sessions, Companies: a.companies, Administrators: a.administrators, Learning: a.learning, Tokens: a.tokens,
-		Webhooks: p.webhooks, Audit: service.NewAudit(a.store), Reports: reports, Jobs: a.jobs,
+		Webhooks: p.webhooks, Audit: service.NewAudit(a.store), Reports: reports, Jobs: a.jobs, Requests: p.requests,
 		PublicURL: func() string { return a.address(p.server.Addr().String()) },
 		Secure:    a.https(), AllowHTTP: sc.Webhooks.AllowHTTP, Now: a.store.Now, Log: a.log,
 	})

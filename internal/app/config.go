@@ -167,6 +167,7 @@ func (sc ServeConfig) validate() error {
 		scheduleErr, proxyErr, metricsErr, sc.checkCertificate(),
 		atLeast("retention", sc.Webhooks.Retention, time.Hour),
 		zeroOrAtLeast("audit-retention", sc.Retention.Audit, time.Hour),
+		zeroOrAtLeast("request-retention", sc.Retention.Requests, time.Hour),
 		zeroOrAtLeast("activity-retention", sc.Retention.Activities, time.Hour),
 		between("webhook-timeout", sc.Webhooks.Timeout, 10*time.Millisecond, 10*time.Minute),
 		atLeast("webhook-max-due-age", sc.Webhooks.MaxDueAge, 0),

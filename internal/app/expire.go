@@ -7,10 +7,11 @@ import (
 )
 
 // Retention is how long rows are kept that would otherwise pile up. Zero keeps
-// them for ever.
+// them for ever, unless a field says otherwise.
 type Retention struct {
 	Audit      time.Duration // entries of the audit logs
 	Activities time.Duration // ids of activities, by which a repeated one is known
+	Requests   time.Duration // calls of the API; zero records none
 }
 
 // expireInterval is how often rows that have expired are looked for.
@@ -24,6 +25,9 @@ func (a *App) expire(ctx context.Context, r Retention) error {
 	}
 	if r.Activities > 0 {
 		errs = append(errs, a.store.ExpireActivities(ctx, a.store.Now().Add(-r.Activities)))
+	}
+	if r.Requests > 0 {
+		errs = append(errs, a.store.ExpireAPIRequests(ctx, a.store.Now().Add(-r.Requests)))
 	}
 	return errors.Join(errs...)
 }

@@ -32,6 +32,7 @@ type Options struct {
 	Webhooks       *service.Webhooks
 	Audit          *service.Audit
 	Reports        *service.Reports
+	Requests       *service.Requests
 	Jobs           *service.Jobs
 
 	PublicURL func() string // where people reach the cabinet, without a slash at the end
@@ -114,6 +115,7 @@ func (c *Cabinet) privatePages(private register) {
 	c.tokenPages(private)
 	c.webhookPages(private)
 	c.deliveryPages(private)
+	c.requestPages(private)
 	c.auditPages(private)
 	c.settingsPages(private)
 }

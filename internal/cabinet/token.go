@@ -175,7 +175,13 @@ func token(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.renderOK(view.TokenPage(p.shell(), p.tokenView(t)))
+	var hours []view.RequestHour
+	if p.Requests.On() {
+		if hours, err = p.requestHours(t.ID); err != nil {
+			return err
+		}
+	}
+	return p.renderOK(view.TokenPage(p.shell(), p.tokenView(t), hours))
 }
 
 func flashToken(id int64) string { return "token " + strconv.FormatInt(id, 10) }

@@ -34,6 +34,7 @@ const (
 	DeliveryList   List = 'd'
 	AuditList      List = 'l'
 	TokenList      List = 't'
+	RequestList    List = 'r'
 )
 
 // MaxPage is the largest page number of a cursor. It lies past the end of any list,

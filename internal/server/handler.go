@@ -128,6 +128,9 @@ func (h *handler) finish(q *request, r *http.Request, panicked any) {
 	q.extendDeadline(q.end) // net/http still has a buffer to send
 	h.metrics.observe(routeLabel(q.Info.Route), q.method, q.status, q.end.Sub(q.start))
 	h.logRequest(q)
+	if q.mount.Served != nil && q.Info.TokenID != 0 {
+		q.mount.Served(Served{Info: &q.Info, Method: q.method, Status: q.status, Duration: q.end.Sub(q.start)})
+	}
 	switch {
 	case q.broken && !r.ProtoAtLeast(1, 1):
 		resetConnection(q.ResponseWriter)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
@@ -21,6 +22,17 @@ type Mount struct {
 	MaxBody int64
 	// Quiet requests are logged at debug level: probes come every few seconds.
 	Quiet bool
+	// Served is called after each answer to a caller with a token; may be nil. It
+	// must not wait.
+	Served func(Served)
+}
+
+// Served is a request that was answered.
+type Served struct {
+	Info     *httpapi.Info // as the adapters left it; not to be kept
+	Method   string
+	Status   int
+	Duration time.Duration
 }
 
 // mux finds the mount of a path. There are only a handful, so it scans them.

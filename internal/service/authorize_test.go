@@ -21,6 +21,7 @@ var reads = map[string][]string{
 	"Tokens":         {"Get"},
 	"Webhooks":       {"CountRedeliver", "Deliveries", "Delivery", "Get", "Health", "List", "RedeliveryJob", "SampleBody", "Waiting"},
 	"Audit":          {"List"},
+	"Requests":       {"Hours", "List"},
 	"Reports":        {"Assignments", "AuditLog", "Employees"},
 }
 

@@ -10,6 +10,7 @@ var drawings = map[string]string{ //nolint:gosec // "tokens" is the name of a se
 	"tokens":      "M5.5 13.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM7.75 8.25 13.5 2.5M11.5 4.5l2 2",
 	"webhooks":    "M8 2.5v3M8 5.5a2.5 2.5 0 1 1 0 5 2.5 2.5 0 0 1 0-5zM5.75 9.25 3 12.5M10.25 9.25 13 12.5",
 	"deliveries":  "M2 4h8M2 8h6M2 12h4M10 11.5l2 2 2.5-3.5",
+	"requests":    "M2.5 5.5h9M8.5 2.5l3 3-3 3M13.5 10.5h-9M7.5 7.5l-3 3 3 3",
 	"docs":        "M4 2.5h5l3.5 3.5v7.5H4zM9 2.5V6h3.5M6.5 8.5h3.5M6.5 11h3.5",
 	"audit":       "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 4.75V8l2.25 1.5",
 	"settings":    "M2 4.5h7M12 4.5h2M2 11.5h2M7 11.5h7M10.5 6a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3zM5.5 13a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3z",

@@ -35,6 +35,7 @@ func (s Sections) groups() []group {
 			{SectionTokens, "Tokens", PathTokens},
 			{SectionWebhooks, "Webhooks", PathWebhooks},
 			{SectionDeliveries, "Deliveries", PathDeliveries},
+			{SectionRequests, "Requests", PathRequests},
 			{SectionDocs, "API docs", PathDocs},
 		}},
 		{entries: []entry{

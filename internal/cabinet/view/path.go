@@ -27,6 +27,7 @@ const (
 	PathWebhookCheck       = "/cabinet/webhooks/check"
 	PathDeliveries         = "/cabinet/deliveries"
 	PathRedeliver          = "/cabinet/deliveries/redeliver"
+	PathRequests           = "/cabinet/requests"
 	PathDocs               = "/docs"
 	PathAudit              = "/cabinet/audit"
 	PathAuditExport        = "/cabinet/audit/export.csv"

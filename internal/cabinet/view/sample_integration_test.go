@@ -31,7 +31,10 @@ func tokenSamples() []sample {
 		{"tokens", view.TokensPage(longShell("/cabinet/tokens"), view.TokenList{Tokens: all, Revoked: true})},
 		{"tokens-none", view.TokensPage(shell("/cabinet/tokens"), view.TokenList{})},
 		{"tokens-all-revoked", view.TokensPage(shell("/cabinet/tokens"), view.TokenList{Hidden: 2})},
-		{"token", view.TokenPage(shell("/cabinet/tokens/7"), all[0])},
+		{"token", view.TokenPage(shell("/cabinet/tokens/7"), all[0], requestHours())},
+		{"requests", view.RequestsPage(longShell("/cabinet/requests"), sampleRequests())},
+		{"requests-none", view.RequestsPage(shell("/cabinet/requests"), view.RequestList{Hours: requestHours()})},
+		{"requests-off", view.RequestsPage(shell("/cabinet/requests"), view.RequestList{Off: true})},
 		{"token-new", view.TokenNewPage(shell("/cabinet/tokens/new"), view.TokenForm{Scopes: []string{"b2b_read"}, Expiry: "90"})},
 		{"token-new-wrong", view.TokenNewPage(shell("/cabinet/tokens/new"), wrong)},
 		{"token-created", view.TokenCreatedPage(shell("/cabinet/tokens/new"), view.TokenCreated{

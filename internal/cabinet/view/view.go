@@ -96,6 +96,7 @@ const (
 	SectionTokens      Section = "tokens"
 	SectionWebhooks    Section = "webhooks"
 	SectionDeliveries  Section = "deliveries"
+	SectionRequests    Section = "requests"
 	SectionDocs        Section = "docs"
 	SectionAudit       Section = "audit"
 	SectionSettings    Section = "settings"

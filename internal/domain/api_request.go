@@ -1,0 +1,58 @@
+package domain
+
+import "time"
+
+// APIRequest is one call of the public API, as the company's log of requests keeps
+// it. It holds no personal data: the route is the pattern, never the path, and there
+// is neither a query nor a body.
+type APIRequest struct {
+	CompanyID int64
+	ID        int64
+	At        time.Time
+	TokenID   int64
+	TokenName string // read, never written: the token's present name
+	Method    string
+	Route     string
+	Status    int
+	Duration  time.Duration
+	RequestID string
+	Code      Code // of the error in the answer, empty for a success
+}
+
+// Failed reports whether the call was answered with an error.
+func (r APIRequest) Failed() bool { return r.Status >= 400 }
+
+// APIRequestOutcome selects requests by how they were answered.
+type APIRequestOutcome string
+
+// The outcomes. Requests that were answered with any status have none.
+const (
+	RequestSucceeded APIRequestOutcome = "succeeded"
+	RequestFailed    APIRequestOutcome = "failed"
+)
+
+// APIRequestFilter narrows the log of requests; zero fields do not.
+type APIRequestFilter struct {
+	Outcome APIRequestOutcome
+	TokenID int64
+	From    *time.Time
+	To      *time.Time // exclusive
+	Search  string     // the beginning of a request id
+}
+
+// APIRequestHour counts the calls of one hour. All calls are counted, also those that
+// a busy log leaves out.
+type APIRequestHour struct {
+	From      time.Time
+	Succeeded int64
+	Failed    int64
+}
+
+// APIRequestCount is a number of calls that is added to an hour.
+type APIRequestCount struct {
+	CompanyID int64
+	Hour      time.Time
+	TokenID   int64
+	Succeeded int64
+	Failed    int64
+}

@@ -1,0 +1,144 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// RequestStore keeps the logs of requests.
+type RequestStore interface {
+	AddAPIRequests(ctx context.Context, list []domain.APIRequest, counts []domain.APIRequestCount) error
+	APIRequests(ctx context.Context, company int64, f domain.APIRequestFilter, p domain.PageRequest) (domain.Page[domain.APIRequest], error)
+	APIRequestHours(ctx context.Context, company, token int64, since time.Time) ([]domain.APIRequestHour, error)
+}
+
+// The bounds of the log. Beyond these numbers a company's calls of one second are
+// counted but not kept one by one: a busy integration fills no disk, and there is
+// room for failures while it is busy.
+const (
+	maxSucceededPerSecond = 10
+	maxFailedPerSecond    = 10
+	requestFlush          = time.Second
+	requestFlushTimeout   = 5 * time.Second
+)
+
+// Requests is the log of the calls that companies make to the public API. Calls are
+// kept in memory for up to a second and written together, so that no call waits for
+// its entry; the last second is lost if the process is killed.
+type Requests struct {
+	store RequestStore
+	on    bool
+	log   *slog.Logger
+
+	mu      sync.Mutex
+	pending []domain.APIRequest
+	counts  map[requestHour]*domain.APIRequestCount
+	kept    map[keptRequests]int
+}
+
+type requestHour struct {
+	company, token int64
+	hour           time.Time
+}
+
+// keptRequests is how many requests of a second were kept, by company and outcome.
+type keptRequests struct {
+	company int64
+	second  int64
+	failed  bool
+}
+
+// NewRequests returns the log of a store. Unless it is on, nothing is recorded.
+func NewRequests(store RequestStore, on bool, log *slog.Logger) *Requests {
+	return &Requests{store: store, on: on, log: log, counts: map[requestHour]*domain.APIRequestCount{}, kept: map[keptRequests]int{}}
+}
+
+// On reports whether calls are recorded.
+func (l *Requests) On() bool { return l.on }
+
+// Record notes a call. It never waits for the database.
+func (l *Requests) Record(r domain.APIRequest) {
+	if !l.on {
+		return
+	}
+	hour := requestHour{r.CompanyID, r.TokenID, r.At.UTC().Truncate(time.Hour)}
+	kept := keptRequests{r.CompanyID, r.At.Unix(), r.Failed()}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	count := l.counts[hour]
+	if count == nil {
+		count = &domain.APIRequestCount{CompanyID: r.CompanyID, TokenID: r.TokenID, Hour: hour.hour}
+		l.counts[hour] = count
+	}
+	most := maxSucceededPerSecond
+	if r.Failed() {
+		count.Failed++
+		most = maxFailedPerSecond
+	} else {
+		count.Succeeded++
+	}
+	if l.kept[kept] < most {
+		l.kept[kept]++
+		l.pending = append(l.pending, r)
+	}
+}
+
+// Run writes what was recorded every second until ctx ends, and then once more.
+func (l *Requests) Run(ctx context.Context) {
+	if !l.on {
+		return
+	}
+	Periodic{Name: "write the log of requests", Every: requestFlush, Log: l.log, Do: l.flush}.Run(ctx)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestFlushTimeout)
+	defer cancel()
+	if err := l.flush(last); err != nil {
+		l.log.Warn("write the log of requests", "error", err)
+	}
+}
+
+// flush writes what was recorded. What can't be written is dropped: the log is not
+// worth the memory that would hold it while a database is away.
+func (l *Requests) flush(ctx context.Context) error {
+	l.mu.Lock()
+	list, counts := l.pending, make([]domain.APIRequestCount, 0, len(l.counts))
+	for _, c := range l.counts {
+		counts = append(counts, *c)
+	}
+	l.pending = nil
+	clear(l.counts)
+	clear(l.kept)
+	l.mu.Unlock()
+	if len(counts) == 0 {
+		return nil
+	}
+	return l.store.AddAPIRequests(ctx, list, counts)
+}
+
+// List returns a page of the company's log, the newest request first.
+func (l *Requests) List(ctx context.Context, c domain.Caller, f domain.APIRequestFilter, p domain.PageRequest) (domain.Page[domain.APIRequest], error) {
+	return l.store.APIRequests(ctx, c.Company.ID, f, p)
+}
+
+// Hours returns the counts of the last hours, the oldest first and none left out; of
+// one token if it is not 0.
+func (l *Requests) Hours(ctx context.Context, c domain.Caller, token int64, now time.Time, hours int) ([]domain.APIRequestHour, error) {
+	first := now.UTC().Truncate(time.Hour).Add(-time.Duration(hours-1) * time.Hour)
+	found, err := l.store.APIRequestHours(ctx, c.Company.ID, token, first)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]domain.APIRequestHour, hours)
+	for i := range out {
+		out[i].From = first.Add(time.Duration(i) * time.Hour)
+	}
+	for _, h := range found {
+		if i := int(h.From.Sub(first) / time.Hour); i >= 0 && i < hours {
+			out[i] = h
+		}
+	}
+	return out, nil
+}

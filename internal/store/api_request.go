@@ -1,0 +1,139 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// AddAPIRequests writes requests into the logs of their companies and adds counts to
+// their hours.
+func (s *Store) AddAPIRequests(ctx context.Context, list []domain.APIRequest, counts []domain.APIRequestCount) error {
+	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
+		b := &db.Batch{}
+		if len(list) > 0 {
+			rows, args := s.db.ValuesTable(1, db.Columns(list,
+				db.IntColumn("company_id", func(r *domain.APIRequest) int64 { return r.CompanyID }),
+				db.TimeColumn("at", func(r *domain.APIRequest) time.Time { return r.At }),
+				db.IntColumn("token_id", func(r *domain.APIRequest) int64 { return r.TokenID }),
+				db.TextColumn("method", func(r *domain.APIRequest) string { return r.Method }),
+				db.TextColumn("route", func(r *domain.APIRequest) string { return r.Route }),
+				db.IntColumn("status", func(r *domain.APIRequest) int { return r.Status }),
+				db.IntColumn("duration_us", func(r *domain.APIRequest) int64 { return r.Duration.Microseconds() }),
+				db.TextColumn("request_id", func(r *domain.APIRequest) string { return r.RequestID }),
+				db.TextColumn("code", func(r *domain.APIRequest) domain.Code { return r.Code }))...)
+			b.Exec(`INSERT INTO api_requests (company_id, at, token_id, method, route, status, duration_us, request_id, code)
+				SELECT r.company_id, r.at, r.token_id, r.method, r.route, r.status, r.duration_us, r.request_id, r.code FROM `+rows+` r`, args...)
+		}
+		if len(counts) > 0 {
+			rows, args := s.db.ValuesTable(1, db.Columns(counts,
+				db.IntColumn("company_id", func(c *domain.APIRequestCount) int64 { return c.CompanyID }),
+				db.TimeColumn("hour", func(c *domain.APIRequestCount) time.Time { return c.Hour }),
+				db.IntColumn("token_id", func(c *domain.APIRequestCount) int64 { return c.TokenID }),
+				db.IntColumn("succeeded", func(c *domain.APIRequestCount) int64 { return c.Succeeded }),
+				db.IntColumn("failed", func(c *domain.APIRequestCount) int64 { return c.Failed }))...)
+			b.Exec(`INSERT INTO api_request_hours (company_id, hour, token_id, succeeded, failed)
+				SELECT r.company_id, r.hour, r.token_id, r.succeeded, r.failed FROM `+rows+` r WHERE true ORDER BY r.company_id, r.hour, r.token_id
+				ON CONFLICT (company_id, hour, token_id) DO UPDATE SET
+					succeeded = api_request_hours.succeeded + excluded.succeeded, failed = api_request_hours.failed + excluded.failed`, args...)
+		}
+		tx.SendAndCommit(b)
+		return nil
+	})
+}
+
+// APIRequests returns a page of a company's log of requests, the newest first. Pages
+// are reached by cursor, and the total is not counted.
+func (s *Store) APIRequests(ctx context.Context, company int64, f domain.APIRequestFilter, p domain.PageRequest) (domain.Page[domain.APIRequest], error) {
+	out := domain.Page[domain.APIRequest]{Items: []domain.APIRequest{}}
+	where := &conditions{}
+	where.add("r.company_id = ?", company)
+	switch f.Outcome {
+	case domain.RequestFailed:
+		where.add("r.status >= 400")
+	case domain.RequestSucceeded:
+		where.add("r.status < 400")
+	}
+	if f.TokenID != 0 {
+		where.add("r.token_id = ?", f.TokenID)
+	}
+	if f.From != nil {
+		where.add("r.at >= ?", *f.From)
+	}
+	if f.To != nil {
+		where.add("r.at < ?", *f.To)
+	}
+	if search := domain.CleanSearch(f.Search); search != "" {
+		folded := s.db.Folded("x.request_id")
+		where.add(`r.id IN (SELECT x.id FROM api_requests x WHERE x.company_id = ? AND `+prefixRange(folded)+` ORDER BY x.company_id, `+folded+` LIMIT ?)`,
+			append(append([]any{company}, prefixArgs(domain.FoldID(search))...), maxMatches)...)
+	}
+	if p.After != nil {
+		where.add("(r.at, r.id) < (?, ?)", time.UnixMilli(p.After.At).UTC(), p.After.ID)
+	}
+	limit := where.limit(domain.PageRequest{Limit: p.Limit})
+	b := &db.Batch{}
+	b.Query(func(row db.Rows) error {
+		r := domain.APIRequest{CompanyID: company}
+		var micros int64
+		var code string
+		err := row.Scan(&r.ID, &r.At, &r.TokenID, &r.TokenName, &r.Method, &r.Route, &r.Status, &micros, &r.RequestID, &code)
+		r.Duration, r.Code = time.Duration(micros)*time.Microsecond, domain.Code(code)
+		out.Items = append(out.Items, r)
+		return err
+	}, `SELECT r.id, r.at, r.token_id, coalesce((SELECT t.name FROM tokens t WHERE t.company_id = r.company_id AND t.id = r.token_id), ''),
+			r.method, r.route, r.status, r.duration_us, r.request_id, r.code
+		FROM api_requests r`+where.where()+` ORDER BY r.at DESC, r.id DESC`+limit, where.args...)
+	err := s.read(ctx, b)
+	out.Items, out.More = trimPage(out.Items, p.Limit)
+	return out, err
+}
+
+// APIRequestHours returns the counts of a company's calls since an instant by hour,
+// the oldest first; of one token if it is not 0. Hours without a call are left out.
+func (s *Store) APIRequestHours(ctx context.Context, company, token int64, since time.Time) ([]domain.APIRequestHour, error) {
+	where := &conditions{}
+	where.add("h.company_id = ?", company)
+	where.add("h.hour >= ?", since)
+	if token != 0 {
+		where.add("h.token_id = ?", token)
+	}
+	var out []domain.APIRequestHour
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var h domain.APIRequestHour
+		err := r.Scan(&h.From, &h.Succeeded, &h.Failed)
+		out = append(out, h)
+		return err
+	}, `SELECT h.hour, CAST(sum(h.succeeded) AS bigint), CAST(sum(h.failed) AS bigint) FROM api_request_hours h`+where.where()+
+		` GROUP BY h.hour ORDER BY h.hour`, where.args...)
+	return out, s.read(ctx, b)
+}
+
+// ExpireAPIRequests removes the requests from before the instant and their counts, in
+// small transactions. Several replicas may call it at once.
+func (s *Store) ExpireAPIRequests(ctx context.Context, before time.Time) error {
+	for company := int64(0); ; {
+		next := int64(0)
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error { return r.Scan(&next) }, `SELECT c.id FROM companies c WHERE c.id >= $1 AND (EXISTS
+			(SELECT 1 FROM api_requests r WHERE r.company_id = c.id AND r.at < $2) OR EXISTS
+			(SELECT 1 FROM api_request_hours h WHERE h.company_id = c.id AND h.hour < $2)) ORDER BY c.id LIMIT 1`, company, before)
+		if err := s.read(ctx, b); err != nil || next == 0 {
+			return err
+		}
+		n, err := s.expireStep(ctx, `DELETE FROM api_requests WHERE company_id = $2 AND id IN (SELECT r.id FROM api_requests r
+			WHERE r.company_id = $2 AND r.at < $1 ORDER BY r.at, r.id LIMIT $3`+s.db.ForUpdate("r")+s.db.SkipLocked()+`)`, before, next, expireRows)
+		if err != nil {
+			return err
+		}
+		if _, err := s.expireStep(ctx, `DELETE FROM api_request_hours WHERE company_id = $2 AND hour < $1`, before, next); err != nil {
+			return err
+		}
+		if company = next; n < expireRows {
+			company++ // done, or the rest is being removed by another replica
+		}
+	}
+}
