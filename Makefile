@@ -1,5 +1,6 @@
 # Pinned tools. Generators are pinned by go.mod, together with the runtime that their code needs.
 export GOLANGCI_LINT := v2.14.0
+GOVULNCHECK := v1.1.4
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 BINARY := bin/coursebridge
@@ -49,6 +50,10 @@ torture: ## run the random tests for TORTURE (10m); SEED repeats a run
 .PHONY: lint
 lint: ## run the linters, the checks of test/house and of the contract, and look for stale generated files
 	@scripts/lint.sh
+
+.PHONY: vulncheck
+vulncheck: ## compare the dependencies with Go's vulnerability database (needs vuln.go.dev)
+	go run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK) ./...
 
 .PHONY: generate
 generate: ## regenerate code and assets (assets need npm)
