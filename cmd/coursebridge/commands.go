@@ -91,6 +91,7 @@ type companyCommand struct {
 	Create  companyCreateCommand  `cmd:"" help:"Create a company and its first administrator."`
 	List    companyListCommand    `cmd:"" help:"List the companies."`
 	Suspend companySuspendCommand `cmd:"" help:"Refuse a company's tokens. Every replica does so within a second."`
+	Delete  companyDeleteCommand  `cmd:"" help:"Count what a company has and, with --confirm, delete all of it for ever."`
 	Top     companyTopCommand     `cmd:"" help:"List the companies that use the service most: rows, events, webhook attempts."`
 	Resume  companyResumeCommand  `cmd:"" help:"Accept a suspended company's tokens again."`
 }

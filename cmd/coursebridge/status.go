@@ -28,3 +28,12 @@ type deliveryStuckCommand struct {
 func (c *deliveryStuckCommand) Run(ctx context.Context, cli *commands) error {
 	return operate(ctx, cli, func(a *app.App) (app.StuckList, error) { return a.StuckDeliveries(ctx, c.OlderThan) })
 }
+
+type companyDeleteCommand struct {
+	ID      int64 `required:"" help:"The company's id."`
+	Confirm bool  `help:"Delete the company with its people, assignments, events and logs. Make a backup first."`
+}
+
+func (c *companyDeleteCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.CompanyDeleted, error) { return a.DeleteCompany(ctx, c.ID, c.Confirm) })
+}

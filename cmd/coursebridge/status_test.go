@@ -51,3 +51,53 @@ func TestStatusAcrossCompanies(t *testing.T) {
 		}
 	})
 }
+
+// Deleting one company leaves nothing of it and everything of the other one, also while
+// a server runs and when a person works for both.
+func TestCompanyDelete(t *testing.T) {
+	t.Parallel()
+	eachEngine(t, func(t *testing.T, database string) {
+		newCompany(t, database)
+		mustRun(t, database, "company", "create", "--name", "Other", "--admin", "q@other.example")
+		for _, company := range []string{"1", "2"} {
+			mustRun(t, database, "webhook", "add", "--company", company, "--url", "https://hooks.example/a", "--event", "employee.joined")
+			mustRun(t, database, "course", "add", "--company", company, "--name", "Safety", "--module", "One", "--module", "Two")
+		}
+		mustRun(t, database, "course", "slice", "--company", "1", "--course", "1", "--name", "Part", "--module", "1")
+		scopes := []string{"--name", "x", "--scope", "b2b_provision", "--scope", "b2b_assignment", "--scope", "b2b_read"}
+		first := mustRun(t, database, append([]string{"token", "create", "--company", "1"}, scopes...)...)["token"].(string)
+		second := mustRun(t, database, append([]string{"token", "create", "--company", "2"}, scopes...)...)["token"].(string)
+		s := startServer(t, database, "--no-webhooks")
+		for _, token := range []string{first, second} {
+			provision(t, s, token, "both")
+		}
+		provision(t, s, first, "alone")
+		if status := s.call(t, "POST", "/api/v1/assignments", first,
+			`{"externalId": "a1", "employeeExternalId": "both", "courseId": 1, "deadline": "2030-01-01T00:00:00Z"}`); status/100 != 2 {
+			t.Errorf("the assignment was refused: %d", status)
+		}
+
+		counted := mustRun(t, database, "company", "delete", "--id", "1")
+		if rows := counted["rows"].(map[string]any); counted["deleted"] != false || rows["employees"] != 2.0 || rows["events"].(float64) < 2 {
+			t.Errorf("counted %v", counted)
+		}
+		if status := s.call(t, "GET", "/api/v1/employees/alone", first, ""); status != 200 {
+			t.Errorf("the company after counting: %d", status)
+		}
+		if got := mustRun(t, database, "company", "delete", "--id", "1", "--confirm"); got["deleted"] != true {
+			t.Errorf("deleted %v", got)
+		}
+		wantRefused(t, "no company", "company", "delete", "--id", "1", "--confirm", "--database", database)
+		if status := s.call(t, "GET", "/api/v1/employees/both", second, ""); status != 200 {
+			t.Errorf("the other company's employee: %d", status)
+		}
+		left := mustRun(t, database, "company", "top")["companies"].([]any)
+		if len(left) != 1 || left[0].(map[string]any)["employees"] != 1.0 {
+			t.Errorf("left: %v", left)
+		}
+		s.stop()
+		if status := startServer(t, database, "--no-webhooks").call(t, "GET", "/api/v1/employees/both", first, ""); status != 401 {
+			t.Errorf("a token of the deleted company: %d", status)
+		}
+	})
+}

@@ -2,7 +2,10 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -105,4 +108,45 @@ func (a *App) SuspendCompany(ctx context.Context, id int64) (CompanyLine, error)
 func (a *App) ResumeCompany(ctx context.Context, id int64) (CompanyLine, error) {
 	c, err := a.companies.Resume(ctx, operator(), id)
 	return companyLine(c), err
+}
+
+// CompanyDeleted counts the rows of a company by table.
+type CompanyDeleted struct {
+	ID      int64            `json:"id"`
+	Name    string           `json:"name"`
+	Deleted bool             `json:"deleted"`
+	Rows    map[string]int64 `json:"rows"`
+}
+
+// Table implements Table.
+func (c CompanyDeleted) Table() (header []string, rows [][]string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Rows)) {
+		rows = append(rows, []string{name, strconv.FormatInt(c.Rows[name], 10)})
+	}
+	if !c.Deleted {
+		rows = append(rows, []string{fmt.Sprintf("Nothing was deleted. To delete %s (company %d) for ever, add --confirm.", c.Name, c.ID)})
+		return []string{"TABLE", "ROWS"}, rows
+	}
+	return []string{"TABLE", "DELETED ROWS"}, rows
+}
+
+// DeleteCompany counts a company's rows and, if confirmed, suspends the company and
+// deletes them. Backups still have them.
+func (a *App) DeleteCompany(ctx context.Context, id int64, confirmed bool) (CompanyDeleted, error) {
+	company, err := a.companies.Get(ctx, id)
+	if err != nil {
+		return CompanyDeleted{}, err
+	}
+	out := CompanyDeleted{ID: id, Name: company.Name, Deleted: confirmed}
+	if out.Rows, err = a.store.CountCompanyRows(ctx, id); err != nil || !confirmed {
+		return out, err
+	}
+	if _, err := a.companies.Suspend(ctx, operator(), id); err != nil {
+		return out, err
+	}
+	if err := a.store.DeleteCompany(ctx, operator(), id); err != nil {
+		return out, errors.Join(errors.New("the company was not deleted completely; run the command again"), err)
+	}
+	a.store.Engine().Erased(ctx)
+	return out, nil
 }
