@@ -107,7 +107,7 @@ func redelivery(p *page) error {
 func (p *page) redeliveryView(job domain.Redelivery) (view.Redelivery, error) {
 	f := job.Filter
 	v := view.Redelivery{
-		ID: job.ID, Total: job.Total, Done: job.Done, RequestedBy: job.RequestedBy, StartedAt: job.CreatedAt, FinishedAt: job.FinishedAt,
+		ID: job.ID, Total: job.Total, Done: job.Done, RequestedBy: job.RequestedBy, StartedAt: job.CreatedAt, FinishedAt: job.FinishedAt, Problem: job.Problem,
 		Event: string(f.Kind), From: f.From, To: *f.To,
 	}
 	if f.From.UnixMilli() == 0 { // it was left open

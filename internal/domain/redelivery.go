@@ -54,6 +54,7 @@ type Redelivery struct {
 	RequestedBy string
 	CreatedAt   time.Time
 	FinishedAt  *time.Time
+	Problem     string // why it ended before all were queued; empty if it did not
 }
 
 // ErrRedeliveryNotFound says that the company has no such redelivery.

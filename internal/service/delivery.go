@@ -19,6 +19,7 @@ type DeliveryStore interface {
 	Redelivery(ctx context.Context, company, id int64) (domain.Redelivery, error)
 	OpenRedeliveries(ctx context.Context) ([]domain.Redelivery, error)
 	ContinueRedelivery(ctx context.Context, company, id int64, limit int) (finished bool, err error)
+	FailRedelivery(ctx context.Context, j domain.Redelivery, problem string, most int) error
 	ExpireEvents(ctx context.Context, before time.Time) (more bool, err error)
 	ExpireWebhooks(ctx context.Context, before time.Time) error
 	TakeLease(ctx context.Context, name, owner string, hold time.Duration) (bool, error)

@@ -63,6 +63,7 @@ func (w *Webhooks) RedeliveryJob(ctx context.Context, c domain.Caller, id int64)
 
 const (
 	redeliverStep  = 200
+	redeliverFails = 5                // a step that fails so often in a row ends its redelivery
 	redeliverEvery = 10 * time.Second // looks for what another process asked for, or left undone
 )
 
@@ -79,8 +80,8 @@ func (w *Webhooks) Run(ctx context.Context) {
 	both.Wait()
 }
 
-// redeliver carries on every open redelivery in turn, so that a long one keeps
-// no other waiting, one replica at a time.
+// redeliver continues every open redelivery in turn, so that neither a long one nor
+// one that fails keeps the others waiting, one replica at a time.
 func (w *Webhooks) redeliver(ctx context.Context) error {
 	const name, hold = "redeliveries", 30 * time.Second
 	held := false
@@ -95,14 +96,35 @@ func (w *Webhooks) redeliver(ctx context.Context) error {
 		if held, err = w.store.TakeLease(ctx, name, w.owner, hold); err != nil || !held {
 			return err
 		}
+		advanced := false
 		for _, j := range jobs {
-			if _, err := w.store.ContinueRedelivery(ctx, j.CompanyID, j.ID, redeliverStep); err != nil {
-				return err
-			}
+			advanced = w.continueRedelivery(ctx, j) || advanced
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !advanced { // the next round tries again
+			break
 		}
 	}
 	if !held {
 		return nil
 	}
 	return w.store.DropLease(ctx, name, w.owner)
+}
+
+// continueRedelivery does one step of a redelivery and reports whether it succeeded.
+func (w *Webhooks) continueRedelivery(ctx context.Context, j domain.Redelivery) bool {
+	_, err := w.store.ContinueRedelivery(ctx, j.CompanyID, j.ID, redeliverStep)
+	if err == nil {
+		return true
+	}
+	w.log.Warn("a step of a redelivery failed", "redelivery", j.ID, "company", j.CompanyID, "error", err)
+	if ctx.Err() != nil || domain.CodeOf(err) == domain.CodeUnavailable {
+		return false // it says nothing about the redelivery
+	}
+	if err := w.store.FailRedelivery(ctx, j, jobProblem(err), redeliverFails); err != nil {
+		w.log.Warn("note the failure of a redelivery", "redelivery", j.ID, "error", err)
+	}
+	return false
 }

@@ -134,14 +134,14 @@ func (s *Store) AddRedelivery(ctx context.Context, c domain.Caller, f domain.Red
 	return out, err
 }
 
-var redeliveryColumns = `company_id, id, endpoint_id, states, kind, from_at, to_at, total, done, ` + actorLabelSQL("requested_by") + `, created_at, finished_at`
+var redeliveryColumns = `company_id, id, endpoint_id, states, kind, from_at, to_at, total, done, ` + actorLabelSQL("requested_by") + `, created_at, finished_at, problem`
 
 func scanRedelivery(r db.Rows, j *domain.Redelivery, more ...any) error {
 	var states, kind string
 	var from, to time.Time
 	err := r.Scan(append([]any{
 		&j.CompanyID, &j.ID, &j.Filter.EndpointID, &states, &kind, &from, &to, &j.Total, &j.Done, &j.RequestedBy,
-		&j.CreatedAt, &j.FinishedAt,
+		&j.CreatedAt, &j.FinishedAt, &j.Problem,
 	}, more...)...)
 	if err != nil {
 		return err
@@ -208,6 +208,21 @@ func (s *Store) ContinueRedelivery(ctx context.Context, company, id int64, limit
 	return finished, err
 }
 
+// FailRedelivery notes that a step failed. If that happened the given number of
+// times in a row, the redelivery ends with the problem.
+func (s *Store) FailRedelivery(ctx context.Context, j domain.Redelivery, problem string, most int) error {
+	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
+		if err := tx.Send(ctx, nil); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `UPDATE redeliveries SET failures = failures + 1,
+				problem = CASE WHEN failures + 1 >= $4 THEN $3 ELSE problem END,
+				finished_at = CASE WHEN failures + 1 >= $4 THEN $5 ELSE finished_at END
+			WHERE company_id = $1 AND id = $2 AND finished_at IS NULL`, j.CompanyID, j.ID, problem, most, tx.Now())
+		return err
+	})
+}
+
 // picked are the deliveries of one step.
 type picked struct {
 	ids    []string
@@ -220,17 +235,17 @@ type picked struct {
 // its own walk of an index.
 func (s *Store) pickRedeliverable(ctx context.Context, tx db.Tx, j domain.Redelivery, cursor string, limit int) (picked, error) {
 	out := picked{cursor: cursor}
+	// An earlier version wrote another format. Starting over sends nothing twice:
+	// what was queued again is neither failed nor held.
+	after, err := domain.ParseCursor(domain.DeliveryList, cursor)
+	hasCursor := err == nil
 	var walks []string
 	var args []any
 	for _, state := range j.Filter.States {
 		c := &conditions{args: args}
 		redeliverable(c, j.CompanyID, j.Filter, state)
-		if at, last, ok := strings.Cut(cursor, " "); ok {
-			ms, err := strconv.ParseInt(at, 10, 64)
-			if err != nil {
-				return out, fmt.Errorf("read a redelivery's cursor: %w", err)
-			}
-			c.add("(d.created_at, d.id) > (?, ?)", time.UnixMilli(ms).UTC(), last)
+		if hasCursor {
+			c.add("(d.created_at, d.id) > (?, ?)", after.Time(), after.UUID)
 		}
 		c.add("v.erased_at IS NULL")
 		c.add("NOT d.is_test")
@@ -250,11 +265,11 @@ func (s *Store) pickRedeliverable(ctx context.Context, tx db.Tx, j domain.Redeli
 		key := domain.EndpointKey{CompanyID: j.CompanyID}
 		err := r.Scan(&id, &key.ID, &at)
 		out.ids, out.keys = append(out.ids, id), append(out.keys, key)
-		out.cursor = strconv.FormatInt(at.UnixMilli(), 10) + " " + id
+		out.cursor = domain.Cursor{At: at.UnixMilli(), UUID: id}.Format(domain.DeliveryList)
 		return err
 	}, fmt.Sprintf(`SELECT CAST(w.id AS text), w.endpoint_id, w.created_at FROM (%s) w ORDER BY w.created_at, w.id LIMIT $%d`,
 		strings.Join(walks, " UNION ALL "), len(args)), args...)
-	err := tx.Send(ctx, b)
+	err = tx.Send(ctx, b)
 	out.last = len(out.ids) < limit
 	return out, err
 }
@@ -274,7 +289,7 @@ func (s *Store) requeuePicked(ctx context.Context, tx db.Tx, box *outbox, j doma
 	if p.last {
 		end = &now
 	}
-	b.Exec(`UPDATE redeliveries SET done = done + $3, cursor = $4, finished_at = $5 WHERE company_id = $1 AND id = $2`,
+	b.Exec(`UPDATE redeliveries SET done = done + $3, cursor = $4, finished_at = $5, failures = 0 WHERE company_id = $1 AND id = $2`,
 		j.CompanyID, j.ID, len(p.ids), p.cursor, end)
 	seen := map[domain.EndpointKey]bool{}
 	box.due = nil

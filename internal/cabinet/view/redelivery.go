@@ -27,6 +27,7 @@ type Redelivery struct {
 	RequestedBy string
 	StartedAt   time.Time
 	FinishedAt  *time.Time
+	Problem     string     // why it ended early; empty if it did not
 	States      []string   // failed, held
 	Event       string     // empty: every kind
 	Endpoint    string     // its id; empty: every webhook

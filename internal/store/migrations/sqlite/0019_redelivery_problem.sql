@@ -1,0 +1,8 @@
+-- +goose Up
+-- A redelivery whose steps keep failing ends, and says why.
+ALTER TABLE redeliveries ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE redeliveries ADD COLUMN problem TEXT NOT NULL DEFAULT '';
+
+-- +goose Down
+ALTER TABLE redeliveries DROP COLUMN problem;
+ALTER TABLE redeliveries DROP COLUMN failures;
