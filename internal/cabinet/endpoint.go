@@ -110,7 +110,7 @@ func addEndpoint(p *page) error {
 // checkURL answers with the message that is shown under the URL field.
 func checkURL(p *page) error {
 	v := view.URLCheck{OK: true, Message: "Events can be sent there."}
-	if err := p.Webhooks.CheckURL(p.r.Context(), p.field("url")); err != nil {
+	if err := p.Webhooks.CheckURL(p.r.Context(), p.caller(), p.field("url")); err != nil {
 		v = view.URLCheck{Message: sentence(err.Error())}
 	}
 	return p.renderOK(view.URLCheckResult(v))

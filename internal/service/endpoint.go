@@ -54,6 +54,7 @@ type Webhooks struct {
 	log       *slog.Logger
 	owner     string        // of leases on background work
 	asked     chan struct{} // a redelivery was asked for
+	probes    probeLimit
 }
 
 // WebhookOptions are what may be left out.
@@ -100,8 +101,13 @@ func (w *Webhooks) check(ctx context.Context, in *domain.EndpointInput) error {
 }
 
 // CheckURL reports whether an address may be a target, in a sentence for the person
-// who entered it.
-func (w *Webhooks) CheckURL(ctx context.Context, url string) error {
+// who entered it. Codes: rate_limited.
+func (w *Webhooks) CheckURL(ctx context.Context, c domain.Caller, url string) error {
+	release, err := w.probes.acquire(c.Company.ID)
+	if err != nil {
+		return err
+	}
+	defer release()
 	return w.targets.CheckTarget(ctx, url)
 }
 
@@ -283,6 +289,11 @@ func (w *Webhooks) Test(ctx context.Context, c domain.Caller, id int64, kind dom
 // probe sends a test event. It does not wait in the queue; the delivery log holds it,
 // marked as a test, and the audit log its outcome.
 func (w *Webhooks) probe(ctx context.Context, c domain.Caller, e domain.Endpoint, kind domain.EventKind) (domain.Attempt, error) {
+	release, err := w.probes.acquire(c.Company.ID)
+	if err != nil {
+		return domain.Attempt{}, err
+	}
+	defer release()
 	secret, err := w.open(e, e.Secret)
 	if err != nil {
 		return domain.Attempt{}, err
