@@ -116,6 +116,7 @@ func (c *Cabinet) privatePages(private register) {
 	c.webhookPages(private)
 	c.deliveryPages(private)
 	c.requestPages(private)
+	c.findPages(private)
 	c.auditPages(private)
 	c.settingsPages(private)
 }

@@ -74,6 +74,7 @@ func useLink(p *page) error {
 	v := p.linkView(link)
 	v.Errors = checkNewPassword(p, link.Administrator.Email)
 	if len(v.Errors) > 0 {
+		v.Password, v.Repeat = p.field("password"), p.field("repeat")
 		return p.renderInvalid(view.SetPasswordPage(p.bare(), v))
 	}
 	ctx := p.r.Context()

@@ -29,7 +29,7 @@ func TestFirstSignIn(t *testing.T) {
 			f.Fatal(err)
 		}
 		v.post(link.Path, "password", "short", "repeat", "short").wantStatus(http.StatusUnprocessableEntity).wantText("Use at least 12 characters")
-		v.post(link.Path, "password", password, "repeat", "another").wantStatus(http.StatusUnprocessableEntity).wantText("The passwords don't match.")
+		v.post(link.Path, "password", password, "repeat", "another").wantStatus(http.StatusUnprocessableEntity).wantText("The passwords don't match.", `value="`+password+`"`, `value="another"`)
 		v.useLink(f.company.SignInURL)
 		v.get(view.PathSignIn).wantRedirect(view.PathOverview)
 		f.visitor().get(link.Path).wantStatus(http.StatusNotFound).wantText("works once")

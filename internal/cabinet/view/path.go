@@ -13,6 +13,7 @@ const (
 	PathSignOut            = "/cabinet/sign-out"
 	PathSignedOut          = "/cabinet/signed-out"
 	PathCompanies          = "/cabinet/companies"
+	PathFind               = "/cabinet/find"
 	PathTheme              = "/cabinet/theme"
 	PathEmployees          = "/cabinet/employees"
 	PathEmployeeNew        = "/cabinet/employees/new"

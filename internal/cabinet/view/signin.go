@@ -28,7 +28,9 @@ type SetPassword struct {
 	// NeedsCode: the person has a second factor, and the link alone lets nobody in.
 	NeedsCode bool
 	MinChars  int
-	Errors    Errors
+	// Password and Repeat are what was typed, shown again if the two differ.
+	Password, Repeat string
+	Errors           Errors
 }
 
 // Companies lets a person choose which company to work in.

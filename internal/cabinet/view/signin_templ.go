@@ -530,11 +530,11 @@ func setPasswordForm(v SetPassword) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = input(Field{Name: "password", Label: "Password", Type: "password", Autocomplete: "new-password", Help: passwordHelp(v.minimum()), Error: v.Errors["password"], Focus: len(v.Errors) == 0}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = input(Field{Name: "password", Label: "Password", Type: "password", Value: v.Password, Autocomplete: "new-password", Help: passwordHelp(v.minimum()), Error: v.Errors["password"], Focus: len(v.Errors) == 0}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = input(Field{Name: "repeat", Label: "Password again", Type: "password", Autocomplete: "new-password", Error: v.Errors["repeat"]}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = input(Field{Name: "repeat", Label: "Password again", Type: "password", Value: v.Repeat, Autocomplete: "new-password", Error: v.Errors["repeat"]}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
