@@ -35,16 +35,19 @@ func (s *Store) linkEmployee(ctx context.Context, tx callerTx, e *domain.Employe
 	return tx.Send(ctx, b)
 }
 
-// bringBack renews the membership of a former employee, who keeps the id and tags.
+// bringBack renews the membership of a former employee, who keeps the id and tags. If
+// the person came back and left again since the row was read, the transaction runs
+// again: its event would have a smaller sequence than theirs.
 func (s *Store) bringBack(ctx context.Context, tx callerTx, e *domain.Employee, action string) error {
+	left := e.LeftAt
 	e.JoinedAt, e.LeftAt = tx.Now(), nil
 	b := &db.Batch{}
 	b.Exec(`INSERT INTO accounts (email_folded, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`, domain.FoldEmail(e.Email), tx.Now())
 	b.One(db.ErrRetry, `UPDATE employees SET external_id = $3, name = $4, email = $5, email_folded = $6, joined_at = $7,
 			updated_at = $7, left_at = NULL, role = 'employee', name_folded = $8, last_name_folded = $9
-		WHERE company_id = $1 AND id = $2 AND left_at IS NOT NULL`,
+		WHERE company_id = $1 AND id = $2 AND left_at = $10`,
 		e.CompanyID, e.ID, optionalText(e.ExternalID), e.Name, e.Email, domain.FoldEmail(e.Email), tx.Now(),
-		domain.FoldName(e.Name), domain.FoldLastName(e.Name))
+		domain.FoldName(e.Name), domain.FoldLastName(e.Name), left)
 	e.Role = domain.RoleEmployee
 	tx.box.audit(b, tx.Now(), employeeEntry(tx.caller, action, e.ID, "A former employee came back."))
 	tx.box.events(b, tx.Now(), domain.EmployeeJoined(*e, tx.Now()))
