@@ -50,6 +50,7 @@ type commands struct {
 	Delivery      deliveryCommand      `cmd:"" help:"The delivery log of a company."`
 	Admin         adminCommand         `cmd:"" help:"Administrators."`
 	PlatformToken platformTokenCommand `cmd:"" help:"Tokens of the learning platform itself."`
+	PlatformAudit platformAuditCommand `cmd:"" help:"What was done to the learning platform's tokens and courses."`
 	Person        personCommand        `cmd:"" help:"What is kept about one person."`
 	SecretKeys    secretKeyCommand     `cmd:"" name:"secret-key" help:"The key that encrypts webhook secrets and second factors."`
 	PublicAddress publicURLCommand     `cmd:"" name:"public-url" help:"Print or change the public address of the installation."`

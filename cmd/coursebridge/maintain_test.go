@@ -237,6 +237,26 @@ func TestCompact(t *testing.T) {
 	})
 }
 
+func TestPlatformAudit(t *testing.T) {
+	t.Parallel()
+	eachEngine(t, func(t *testing.T, database string) {
+		newCompany(t, database)
+		mustRun(t, database, "platform-token", "create", "--name", "LMS")
+		mustRun(t, database, "platform-token", "revoke", "--id", "1")
+		var actions []string
+		for _, e := range mustRun(t, database, "platform-audit", "list")["entries"].([]any) {
+			entry := e.(map[string]any)
+			actions = append(actions, fmt.Sprint(entry["action"], " by ", entry["actor"]))
+		}
+		if got, want := strings.Join(actions, ", "), "platform_token.revoked by operator, platform_token.created by operator"; got != want {
+			t.Errorf("the log has %s, want %s", got, want)
+		}
+		if got := runCommand(t, "platform-audit", "list", "--limit", "0", "--database", database); got.code == 0 || !strings.Contains(got.stderr, "--limit must be from 1 to 10000") {
+			t.Errorf("--limit 0: exit code %d, %s", got.code, got.stderr)
+		}
+	})
+}
+
 func TestListsAreTables(t *testing.T) {
 	t.Parallel()
 	database := storetest.SQLite(t)
@@ -244,7 +264,7 @@ func TestListsAreTables(t *testing.T) {
 	mustRun(t, database, "token", "create", "--company", "1", "--name", "HR", "--scope", "b2b_read")
 	for args, columns := range map[string]string{
 		"company list": "ID  NAME  TIME ZONE  STATE", "token list": "ID  COMPANY  NAME  TOKEN", "platform-token list": "ID  NAME  TOKEN",
-		"webhook list --company 1": "ID  URL  STATE", "delivery list --company 1": "ID  WEBHOOK  EVENT",
+		"webhook list --company 1": "ID  URL  STATE", "platform-audit list": "AT  BY  ACTION  RECORD", "delivery list --company 1": "ID  WEBHOOK  EVENT",
 	} {
 		got := runCommand(t, append(strings.Fields(args), "--database", database)...)
 		if got.code != 0 || !strings.HasPrefix(got.stdout, columns) {

@@ -113,7 +113,6 @@ type DeliveryFilter struct {
 	From, To   *time.Time
 	Search     string // an externalId or a delivery id
 	Retried    bool   // of the pending ones, those that have failed before
-	Failing    bool   // failed, or pending and failed before
 }
 
 // ErrorErased is the error kind of a delivery whose person was erased before it

@@ -30,16 +30,6 @@ func logWalks(f domain.DeliveryFilter) []string {
 	if _, known := inState[f.State]; f.State != "" && !known {
 		return []string{`1 = 0`}
 	}
-	if f.Failing {
-		var out []string
-		for _, w := range append(stateWalks(f, domain.DeliveryFailed), stateWalks(f, domain.DeliveryPending)...) {
-			if f.State != "" {
-				w += ` AND ` + inState[f.State]
-			}
-			out = append(out, w+` AND (d.state = 'failed' OR d.attempts > d.round_start)`)
-		}
-		return out
-	}
 	switch {
 	case f.State != "":
 		return stateWalks(f, f.State)

@@ -280,7 +280,7 @@ func (s *Store) requeuePicked(ctx context.Context, tx db.Tx, box *outbox, j doma
 	now := tx.Now()
 	b := &db.Batch{}
 	if len(p.ids) > 0 {
-		rows, args := s.db.ValuesTable(4, db.Column{Name: "key_id", Type: db.UUID, Values: p.ids})
+		rows, args := s.db.ValuesTable(4, db.UUIDs("key_id", p.ids))
 		b.Exec(`UPDATE deliveries SET `+requeue+` FROM `+rows+` r
 			WHERE company_id = $3 AND id = r.key_id AND state IN ('failed', 'held')`,
 			append([]any{now, j.RequestedBy, j.CompanyID}, args...)...)

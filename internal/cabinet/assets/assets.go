@@ -102,15 +102,6 @@ func URL(name string) string {
 	return f.address
 }
 
-// Size is the number of bytes that a browser fetches for an asset.
-func Size(name string) int {
-	f, found := load()[name]
-	if !found {
-		return 0
-	}
-	return len(f.packed())
-}
-
 // Handler serves the assets at their addresses, to be kept for ever. It asks for
 // no session.
 func Handler() http.Handler {

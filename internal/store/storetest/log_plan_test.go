@@ -19,7 +19,7 @@ func exerciseLogs(f testCompany) error {
 	for _, state := range states {
 		for _, endpoint := range []int64{0, 1} {
 			for _, kind := range []domain.EventKind{"", domain.EventEmployeeJoined} {
-				for _, more := range []domain.DeliveryFilter{{}, {Search: "E1"}, {Failing: true}, {Retried: true}, {From: &past, To: &now}} {
+				for _, more := range []domain.DeliveryFilter{{}, {Search: "E1"}, {Retried: true}, {From: &past, To: &now}} {
 					more.State, more.EndpointID, more.Kind = state, endpoint, kind
 					if _, err := s.Deliveries(ctx, company, more, &domain.Cursor{At: now.UnixMilli(), UUID: "00000000-0000-7000-8000-000000000000"}, 50); err != nil {
 						return err
@@ -94,7 +94,7 @@ func TestLogsAreReadInOrder(t *testing.T) {
 	}
 	for _, filter := range []domain.DeliveryFilter{
 		{}, {EndpointID: 1}, {Kind: domain.EventEmployeeJoined}, {State: domain.DeliveryFailed}, {State: domain.DeliveryHeld, Kind: domain.EventEmployeeJoined},
-		{State: domain.DeliveryDelivered, EndpointID: 1}, {Failing: true}, {Failing: true, EndpointID: 1, Kind: domain.EventEmployeeJoined},
+		{State: domain.DeliveryDelivered, EndpointID: 1}, {Retried: true, EndpointID: 1, Kind: domain.EventEmployeeJoined},
 	} {
 		check(filter, func() error {
 			_, err := watched.Deliveries(t.Context(), f.c.Company.ID, filter, nil, 50)
