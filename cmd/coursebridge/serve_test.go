@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -212,5 +213,43 @@ func TestNewDatabaseFileIsPrivate(t *testing.T) {
 		if err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%q: %v, %v, want mode 0600", suffix, info.Mode(), err)
 		}
+	}
+}
+
+// The limit of a token holds on each replica, as the documentation says.
+func TestRateLimitHoldsOnEachReplica(t *testing.T) {
+	t.Parallel()
+	database := pgtest.URL(t)
+	newCompany(t, database)
+	token := mustRun(t, database, "token", "create", "--company", "1", "--name", "x", "--scope", "b2b_read")["token"].(string)
+	const burst = 5
+	for range 3 {
+		s := startServer(t, database, "--rate-limit", "0.001", "--rate-burst", "5", "--no-webhooks")
+		for i := range 2 * burst {
+			want := http.StatusOK
+			if i >= burst {
+				want = http.StatusTooManyRequests
+			}
+			if got := s.call(t, http.MethodGet, "/api/v1/courses", token, ""); got != want {
+				t.Errorf("request %d: status %d, want %d", i+1, got, want)
+			}
+		}
+	}
+}
+
+// A server on a machine without CA certificates starts and warns.
+func TestMissingCertificatesAreWarnedOf(t *testing.T) {
+	if os.Getenv("COURSEBRIDGE_TEST_NO_CERTIFICATES") == "1" {
+		s := startServer(t, storetest.SQLite(t)) // a process of its own, because the pool is read once
+		if !strings.Contains(s.log.String(), "this machine has no CA certificates") {
+			t.Errorf("the log does not warn:\n%s", s.log)
+		}
+		return
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestMissingCertificatesAreWarnedOf$")
+	nowhere := t.TempDir()
+	cmd.Env = append(os.Environ(), "COURSEBRIDGE_TEST_NO_CERTIFICATES=1", "SSL_CERT_FILE="+nowhere+"/none", "SSL_CERT_DIR="+nowhere)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -93,9 +93,15 @@ func cgroupFiles(read func(path string) ([]byte, error)) []string {
 		return files
 	}
 	for line := range strings.Lines(string(text)) {
-		group, ok := strings.CutPrefix(strings.TrimSpace(line), "0::")
+		line = strings.TrimSpace(line)
+		root, file := "/sys/fs/cgroup", "/memory.max"
+		group, ok := strings.CutPrefix(line, "0::")
+		if !ok {
+			root, file = "/sys/fs/cgroup/memory", "/memory.limit_in_bytes"
+			_, group, ok = strings.Cut(line, ":memory:")
+		}
 		for ok && len(group) > 1 {
-			files = append(files, "/sys/fs/cgroup"+group+"/memory.max")
+			files = append(files, root+group+file)
 			group = group[:strings.LastIndexByte(group, '/')]
 		}
 	}

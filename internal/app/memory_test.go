@@ -31,12 +31,13 @@ func TestAvailableMemory(t *testing.T) {
 		files map[string]string
 		want  int64
 	}{
-		"nothing known":     {nil, 0},
-		"machine":           {map[string]string{"/proc/meminfo": machine}, 8 << 30},
-		"unlimited cgroup":  {map[string]string{"/proc/meminfo": machine, "/sys/fs/cgroup/memory.max": "max\n"}, 8 << 30},
-		"container":         {map[string]string{"/proc/meminfo": machine, "/sys/fs/cgroup/memory.max": "268435456\n"}, 256 << 20},
-		"old cgroups":       {map[string]string{"/proc/meminfo": machine, "/sys/fs/cgroup/memory/memory.limit_in_bytes": "268435456\n"}, 256 << 20},
-		"service of system": {map[string]string{"/proc/meminfo": machine, "/proc/self/cgroup": "0::/a/b\n", "/sys/fs/cgroup/a/memory.max": "536870912\n", "/sys/fs/cgroup/a/b/memory.max": "max\n"}, 512 << 20},
+		"nothing known":       {nil, 0},
+		"machine":             {map[string]string{"/proc/meminfo": machine}, 8 << 30},
+		"unlimited cgroup":    {map[string]string{"/proc/meminfo": machine, "/sys/fs/cgroup/memory.max": "max\n"}, 8 << 30},
+		"container":           {map[string]string{"/proc/meminfo": machine, "/sys/fs/cgroup/memory.max": "268435456\n"}, 256 << 20},
+		"old cgroups":         {map[string]string{"/proc/meminfo": machine, "/sys/fs/cgroup/memory/memory.limit_in_bytes": "268435456\n"}, 256 << 20},
+		"old cgroups, nested": {map[string]string{"/proc/meminfo": machine, "/proc/self/cgroup": "5:devices:/\n4:memory:/a\n0::/\n", "/sys/fs/cgroup/memory/a/memory.limit_in_bytes": "536870912\n"}, 512 << 20},
+		"service of system":   {map[string]string{"/proc/meminfo": machine, "/proc/self/cgroup": "0::/a/b\n", "/sys/fs/cgroup/a/memory.max": "536870912\n", "/sys/fs/cgroup/a/b/memory.max": "max\n"}, 512 << 20},
 	} {
 		read := func(path string) ([]byte, error) {
 			if text, found := c.files[path]; found {
