@@ -143,28 +143,21 @@ func (o *outbox) deliveries(b *db.Batch, now time.Time, list []newDelivery) {
 
 // audit queues entries of the audit log.
 func (o *outbox) audit(b *db.Batch, now time.Time, entries ...domain.AuditEntry) {
-	n := len(entries)
-	if n == 0 {
+	if len(entries) == 0 {
 		return
 	}
-	companies, actors, employees := make([]int64, n), make([]int64, n), make([]int64, n)
-	var texts [8][]string
-	for i, e := range entries {
-		companies[i], actors[i], employees[i] = e.CompanyID, e.Actor.ID, e.EmployeeID
-		for k, text := range [len(texts)]string{
-			string(e.Actor.Kind), auditLabel(e.Actor), e.Action, e.RecordKind, e.RecordID, e.Actor.RequestID, e.Actor.Address, e.Detail,
-		} {
-			texts[k] = append(texts[k], text)
-		}
-	}
-	columns := []db.Column{
-		{Name: "company_id", Type: db.Int, Values: companies}, {Name: "actor_id", Type: db.Int, Values: actors},
-		{Name: "employee_id", Type: db.Int, Values: employees},
-	}
-	for k, name := range [len(texts)]string{"actor_kind", "actor_label", "action", "record_kind", "record_id", "request_id", "address", "detail"} {
-		columns = append(columns, db.Column{Name: name, Type: db.Text, Values: texts[k]})
-	}
-	rows, args := o.store.db.ValuesTable(2, columns...)
+	rows, args := o.store.db.ValuesTable(2, db.Columns(entries,
+		db.IntColumn("company_id", func(e *domain.AuditEntry) int64 { return e.CompanyID }),
+		db.TextColumn("actor_kind", func(e *domain.AuditEntry) domain.ActorKind { return e.Actor.Kind }),
+		db.IntColumn("actor_id", func(e *domain.AuditEntry) int64 { return e.Actor.ID }),
+		db.TextColumn("actor_label", func(e *domain.AuditEntry) string { return auditLabel(e.Actor) }),
+		db.TextColumn("action", func(e *domain.AuditEntry) string { return e.Action }),
+		db.TextColumn("record_kind", func(e *domain.AuditEntry) string { return e.RecordKind }),
+		db.TextColumn("record_id", func(e *domain.AuditEntry) string { return e.RecordID }),
+		db.IntColumn("employee_id", func(e *domain.AuditEntry) int64 { return e.EmployeeID }),
+		db.TextColumn("request_id", func(e *domain.AuditEntry) string { return e.Actor.RequestID }),
+		db.TextColumn("address", func(e *domain.AuditEntry) string { return e.Actor.Address }),
+		db.TextColumn("detail", func(e *domain.AuditEntry) string { return e.Detail }))...)
 	b.Exec(`INSERT INTO audit_entries (company_id, at, actor_kind, actor_id, actor_label, action, record_kind, record_id,
 			employee_id, request_id, address, detail)
 		SELECT company_id, $1, actor_kind, actor_id, actor_label, action, record_kind, record_id,
