@@ -188,6 +188,7 @@ func (all newcomers) queueCommit(tx db.Tx, box *outbox) {
 	}
 	all.addAccounts(b, box.store.db, now, func(email string) { byEmail[email].status = domain.ProvisionCreated })
 	all.addEmployees(b, box.store.db, now)
+	all.refuseFormer(b, box.store.db)
 	entries, events := make([]domain.AuditEntry, len(all)), make([]domain.Event, len(all))
 	for i, e := range all {
 		entries[i], events[i] = employeeEntry(e.by, e.action, e.ID, ""), domain.EmployeeJoined(e.Employee, now)
@@ -229,4 +230,22 @@ func (all newcomers) addEmployees(b *db.Batch, d db.Dialect, now time.Time) {
 		SELECT r.company_id, r.id, nullif(r.external_id, ''), r.email, r.folded, r.name, r.name_folded, r.last_name_folded, $2, $3,
 			$1, $1 FROM `+rows+` r`,
 		append([]any{now, string(domain.RoleEmployee), encodeList[string](nil)}, args...)...)
+}
+
+// refuseFormer queues a statement that fails, so that the transaction is run again, if
+// one of the new employees has become a former employee of the same address meanwhile:
+// another transaction may have created and offboarded the person after this one had
+// looked, and the person must come back then, instead of being there twice. The
+// statement comes after the insertion, which has waited for such a transaction. On
+// SQLite, where transactions do not overlap, nothing is queued.
+func (all newcomers) refuseFormer(b *db.Batch, d db.Dialect) {
+	if d.ForUpdate("e") == "" {
+		return
+	}
+	rows, args := d.ValuesTable(1, db.Columns(all,
+		db.IntColumn("company_id", func(e *newcomer) int64 { return e.CompanyID }),
+		db.TextColumn("email", func(e *newcomer) string { return domain.FoldEmail(e.Email) }))...)
+	b.Query(ignoreRow, `SELECT 1 / CASE WHEN EXISTS (SELECT 1 FROM `+rows+` k`+
+		d.Join("employees", "e", `e.company_id = k.company_id AND e.email_folded = k.email AND e.left_at IS NOT NULL`)+
+		`) THEN 0 ELSE 1 END`, args...)
 }

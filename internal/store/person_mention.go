@@ -17,6 +17,7 @@ var writtenTexts = []struct {
 	keep          bool // whether erasing leaves the text as it is
 }{
 	{"tokens", "name", false},
+	{"tokens", "name_folded", false},
 	{"endpoints", "description", false},
 	{"endpoints", "url", true},
 	{"audit_entries", "detail", false},

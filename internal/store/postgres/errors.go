@@ -41,7 +41,7 @@ func mapError(err error) error {
 		return fmt.Errorf("%w %s: %w", db.ErrUnique, pg.ConstraintName, err)
 	case "23503":
 		return fmt.Errorf("%w %s: %w", db.ErrReference, pg.ConstraintName, err)
-	case "40001", "40P01":
+	case "40001", "40P01", "22012": // also a division by zero, by which a statement asks for another run
 		return fmt.Errorf("%w: %w", db.ErrRetry, err)
 	case "55P03":
 		return fmt.Errorf("%w: %w", db.ErrLocked, err)
