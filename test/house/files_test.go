@@ -8,14 +8,25 @@ import (
 	"testing"
 )
 
-// maxLines is the limit for hand-written files.
-const maxLines = 500
+// The limits for hand-written files. A test may be longer, because its cases and its
+// fixture are read together.
+const (
+	maxLines     = 330
+	maxTestLines = 500
+)
 
 func TestFilesStaySmall(t *testing.T) {
 	t.Parallel()
 	for _, f := range repository(t).files {
-		if n := strings.Count(f.text, "\n"); n > maxLines {
-			t.Errorf("%s has %d lines, more than %d: split it", f.path, n, maxLines)
+		limit := maxLines
+		switch {
+		case strings.HasPrefix(f.path, "internal/store/migrations/"):
+			continue // a migration is never changed
+		case strings.HasSuffix(f.path, "_test.go"):
+			limit = maxTestLines
+		}
+		if n := strings.Count(f.text, "\n"); n > limit {
+			t.Errorf("%s has %d lines, more than %d: split it", f.path, n, limit)
 		}
 	}
 }
