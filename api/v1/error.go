@@ -23,6 +23,6 @@ func (ErrorCode) Values() []string {
 		"invalid_request", "unauthorized", "insufficient_scope", "company_suspended", "wrong_company", "not_found",
 		"method_not_allowed", "employee_not_found", "employee_offboarded", "course_not_found", "company_not_found",
 		"assignment_not_found", "assignment_revoked", "external_id_taken", "email_taken", "idempotency_conflict",
-		"too_many_assignments", "payload_too_large", "rate_limited", "too_many_reports", "internal", "unavailable", "address_not_allowed",
+		"course_archived", "too_many_assignments", "payload_too_large", "rate_limited", "too_many_reports", "internal", "unavailable", "address_not_allowed",
 	}
 }

@@ -42,6 +42,8 @@ type App struct {
 	tokens         *service.Tokens
 	administrators *service.Administrators
 	jobs           *service.Jobs
+	bulk           *service.BulkActs
+	assigning      *service.Assigning
 }
 
 // Open connects to the database and builds the use cases. With c.Create it
@@ -66,6 +68,7 @@ func Open(ctx context.Context, c Config) (*App, error) {
 	a.tokens = service.NewTokens(a.store, a.watcher, service.TokenOptions{Now: a.store.Now, Log: log})
 	a.administrators = service.NewAdministrators(a.store, 0)
 	a.jobs = service.NewJobs(a.store, log)
+	a.bulk, a.assigning = service.NewBulkActs(a.store, a.jobs), service.NewAssigning(a.store, a.jobs)
 	return a, nil
 }
 

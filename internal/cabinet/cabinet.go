@@ -34,6 +34,8 @@ type Options struct {
 	Reports        *service.Reports
 	Requests       *service.Requests
 	Jobs           *service.Jobs
+	Bulk           *service.BulkActs
+	Assigning      *service.Assigning
 
 	PublicURL func() string // where people reach the cabinet, without a slash at the end
 	Secure    bool          // they reach it by https
@@ -112,6 +114,7 @@ func (c *Cabinet) privatePages(private register) {
 	c.accountPages(private)
 	c.overviewPages(private)
 	c.employeePages(private)
+	c.assignmentPages(private)
 	c.tokenPages(private)
 	c.webhookPages(private)
 	c.deliveryPages(private)

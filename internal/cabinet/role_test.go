@@ -40,6 +40,15 @@ var routeAccess = map[string]access{
 	"GET " + view.PathEmployees + "/{id}/bring-back": look, "POST " + view.PathEmployees + "/{id}/bring-back": change,
 	"GET " + view.PathEmployees + "/{id}/erase": look, "POST " + view.PathEmployees + "/{id}/erase": change,
 
+	"GET " + view.PathAssignments: look, "GET " + view.PathAssignmentsExport: look, "GET " + view.PathAssignments + "/{id}": look,
+	"GET " + view.PathAssign: look, "POST " + view.PathAssignPreview: look, "POST " + view.PathAssign: change,
+	"GET " + view.PathAssignments + "/{id}/deadline": look, "POST " + view.PathAssignments + "/{id}/deadline": change,
+	"GET " + view.PathAssignments + "/{id}/required": look, "POST " + view.PathAssignments + "/{id}/required": change,
+	"GET " + view.PathAssignments + "/{id}/grant": look, "POST " + view.PathAssignments + "/{id}/grant": change,
+	"GET " + view.PathAssignments + "/{id}/revoke": look, "POST " + view.PathAssignments + "/{id}/revoke": change,
+	"GET " + view.PathBulk: look, "POST " + view.PathBulk: change, "GET " + view.PathJobs + "/{id}": look,
+	"GET " + view.PathJobs + "/{id}/cancel": look, "POST " + view.PathJobs + "/{id}/cancel": change, "POST " + view.PathJobs + "/{id}/undo": change,
+
 	"GET " + view.PathTokens: look, "GET " + view.PathTokenNew: look, "POST " + view.PathTokenNew: change,
 	"GET " + view.PathTokens + "/{id}": look, "GET " + view.PathTokens + "/{id}/created": look,
 	"GET " + view.PathTokens + "/{id}/rename": look, "POST " + view.PathTokens + "/{id}/rename": change,

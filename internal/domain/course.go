@@ -1,6 +1,9 @@
 package domain
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // Defaults of a course.
 const (
@@ -21,7 +24,12 @@ type Course struct {
 	PassMark        Points
 	AllowedAttempts int // 0: unlimited
 	Modules         []string
+	Sources         []int      // of a slice: the position of each module in its course, 0 where it is not known
+	ArchivedAt      *time.Time // nil: it can be assigned
 }
+
+// Archived reports whether the course can no longer be assigned.
+func (c Course) Archived() bool { return c.ArchivedAt != nil }
 
 // CourseRule is the part of a course that decides about attempts.
 type CourseRule struct {
@@ -66,5 +74,6 @@ func (c *Course) Check() error {
 var (
 	ErrCourseNotFound     = Errorf(CodeCourseNotFound, "There is no course with this id. GET /courses lists the courses of the company.")
 	ErrCourseWrongCompany = Errorf(CodeWrongCompany, "This course is not among the courses of the token's company. GET /courses lists them.")
+	ErrCourseArchived     = Errorf(CodeCourseArchived, "This course is archived, so it can't be assigned any more. Choose another one.")
 	ErrCourseIDTaken      = Errorf(CodeExternalIDTaken, "Another course already has this external id.")
 )

@@ -35,6 +35,7 @@ const (
 	AuditList      List = 'l'
 	TokenList      List = 't'
 	RequestList    List = 'r'
+	CabinetList    List = 'w' // the cabinet's assignments, by deadline or from the newest
 )
 
 // MaxPage is the largest page number of a cursor. It lies past the end of any list,

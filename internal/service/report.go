@@ -20,6 +20,8 @@ type ReportStore interface {
 	AssignmentReport(ctx context.Context, company int64, f domain.AssignmentFilter, yield func([]domain.Assignment) error) error
 	EmployeeReport(ctx context.Context, company int64, f domain.EmployeeFilter, now time.Time, yield func([]domain.EmployeeSummary) error) error
 	EmployeeListReport(ctx context.Context, company int64, f domain.EmployeeListFilter, yield func([]domain.EmployeeOverview) error) error
+	// AssignmentListReport reads the cabinet's list of assignments.
+	AssignmentListReport(ctx context.Context, company int64, q domain.AssignmentQuery, yield func([]domain.Assignment) error) error
 	// AuditReport reads the audit log, the newest entry first.
 	AuditReport(ctx context.Context, company int64, f domain.AuditFilter, yield func([]domain.AuditEntry) error) error
 	RecordAudit(ctx context.Context, e domain.AuditEntry) error
@@ -81,6 +83,15 @@ func NewReports(store ReportStore, options ReportOptions) *Reports {
 func (r *Reports) Assignments(ctx context.Context, c domain.Caller, f domain.AssignmentFilter, file ReportFile, begin BeginReport) error {
 	return writeReport(ctx, r, assignmentTable, reportRequest{c, file, begin}, func(ctx context.Context, _ time.Time, yield func([]domain.Assignment) error) error {
 		return r.store.AssignmentReport(ctx, c.Company.ID, f, yield)
+	})
+}
+
+// AssignmentList writes what the cabinet's list of assignments shows. Codes:
+// too_many_reports.
+func (r *Reports) AssignmentList(ctx context.Context, c domain.Caller, q domain.AssignmentQuery, file ReportFile, begin BeginReport) error {
+	q.Check()
+	return writeReport(ctx, r, assignmentTable, reportRequest{c, file, begin}, func(ctx context.Context, _ time.Time, yield func([]domain.Assignment) error) error {
+		return r.store.AssignmentListReport(ctx, c.Company.ID, q, yield)
 	})
 }
 

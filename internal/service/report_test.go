@@ -41,6 +41,10 @@ func (*shelf) EmployeeListReport(context.Context, int64, domain.EmployeeListFilt
 	return nil
 }
 
+func (*shelf) AssignmentListReport(context.Context, int64, domain.AssignmentQuery, func([]domain.Assignment) error) error {
+	return nil
+}
+
 func (s *shelf) EmployeeReport(ctx context.Context, _ int64, _ domain.EmployeeFilter, _ time.Time, yield func([]domain.EmployeeSummary) error) error {
 	return deliver(ctx, s, s.employees, yield)
 }

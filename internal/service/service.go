@@ -22,6 +22,8 @@ type Store interface {
 	PeopleStore
 	CourseStore
 	AssignmentStore
+	AssignmentActStore
+	AssigningStore
 	Now() time.Time
 }
 

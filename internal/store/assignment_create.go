@@ -15,7 +15,7 @@ import (
 // Assign creates assignments with a fixed number of statements in one transaction.
 // An item that fails does not affect the others. The results are in the order of
 // the items. Error codes of an item: employee_not_found, employee_offboarded,
-// course_not_found, wrong_company, idempotency_conflict, too_many_assignments.
+// course_not_found, wrong_company, course_archived, idempotency_conflict, too_many_assignments.
 func (s *Store) Assign(ctx context.Context, c domain.Caller, items []domain.BulkItem) ([]domain.BulkResult, error) {
 	var out []domain.BulkResult
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
@@ -208,6 +208,8 @@ func (p *assignPlan) one(in domain.NewAssignment, now time.Time) domain.BulkResu
 		return domain.BulkResult{Err: domain.ErrCourseNotFound}
 	case !course.granted:
 		return domain.BulkResult{Err: domain.ErrCourseWrongCompany}
+	case course.Archived():
+		return domain.BulkResult{Err: domain.ErrCourseArchived}
 	case conflict != nil:
 		return domain.BulkResult{Err: conflict}
 	case p.live[e.ID] >= domain.MaxLiveAssignments:

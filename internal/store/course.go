@@ -9,11 +9,12 @@ import (
 )
 
 const courseColumns = `c.id, c.owner_company_id, coalesce(c.parent_id, 0), coalesce(c.external_id, ''), c.name,
-	c.is_assessment, c.pass_mark, c.allowed_attempts`
+	c.is_assessment, c.pass_mark, c.allowed_attempts, c.archived_at`
 
 func scanCourse(r db.Rows, c *domain.Course, more ...any) error {
 	return r.Scan(append([]any{
 		&c.ID, &c.OwnerCompanyID, &c.ParentID, &c.ExternalID, &c.Name, &c.IsAssessment, &c.PassMark, &c.AllowedAttempts,
+		&c.ArchivedAt,
 	}, more...)...)
 }
 
@@ -29,7 +30,7 @@ func (s *Store) Courses(ctx context.Context, company int64) (courses []domain.Co
 		courses = append(courses, c)
 		return err
 	}, `SELECT `+courseColumns+` FROM course_grants g JOIN courses c ON c.id = g.course_id
-		WHERE g.company_id = $1 ORDER BY c.id`, company)
+		WHERE g.company_id = $1 AND c.archived_at IS NULL ORDER BY c.id`, company)
 	return courses, version, s.read(ctx, b)
 }
 

@@ -195,3 +195,25 @@ func (s *Store) ExpireJobs(ctx context.Context, before time.Time) (more bool, er
 		WHERE j.finished_at < $1 ORDER BY j.finished_at LIMIT 10)`, before)
 	return n == 10, err
 }
+
+// decodeTally reads the result of a job that counts outcomes.
+func decodeTally(result json.RawMessage) domain.Tally {
+	tally := domain.Tally{}
+	if err := json.Unmarshal(result, &tally); err != nil || tally == nil {
+		return domain.Tally{}
+	}
+	return tally
+}
+
+// noteOutcomes queues what became of some records of a job.
+func (s *Store) noteOutcomes(b *db.Batch, j domain.Job, results []domain.ActResult, now time.Time) {
+	if len(results) == 0 {
+		return
+	}
+	rows, args := s.db.ValuesTable(4, db.Columns(results,
+		db.IntColumn("key_id", func(r *domain.ActResult) int64 { return r.ID }),
+		db.TextColumn("new_outcome", func(r *domain.ActResult) string { return r.Outcome }))...)
+	b.Exec(`UPDATE job_items SET outcome = r.new_outcome, at = $3 FROM `+rows+` r
+		WHERE job_items.company_id = $1 AND job_items.job_id = $2 AND job_items.record_id = r.key_id`,
+		append([]any{j.CompanyID, j.ID, now}, args...)...)
+}

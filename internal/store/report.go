@@ -36,6 +36,22 @@ func (s *Store) AssignmentReport(ctx context.Context, company int64, f domain.As
 		func(b *assignmentBatch) error { return yield(b.rows) }))
 }
 
+// AssignmentListReport is AssignmentReport for the cabinet's list.
+func (s *Store) AssignmentListReport(ctx context.Context, company int64, q domain.AssignmentQuery, yield func([]domain.Assignment) error) error {
+	return mapUnavailable(pipeline(ctx, newAssignmentBatch,
+		func(ctx context.Context, swap func(*assignmentBatch) (*assignmentBatch, error)) error {
+			return s.db.Snapshot(ctx, func(c db.Conn) error {
+				courses, err := courseNames(ctx, c, company)
+				if err != nil {
+					return err
+				}
+				cond := s.queryConditions(company, q)
+				return (&assignmentReader{courses: courses, swap: swap}).read(ctx, c, query{s.assignmentReportSQL(cond), cond.args})
+			})
+		},
+		func(b *assignmentBatch) error { return yield(b.rows) }))
+}
+
 func (s *Store) readAssignments(ctx context.Context, c db.Conn, company int64, f domain.AssignmentFilter, swap func(*assignmentBatch) (*assignmentBatch, error)) error {
 	courses, err := courseNames(ctx, c, company)
 	if err != nil {

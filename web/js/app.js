@@ -1,5 +1,6 @@
 // What the pages do beyond links and forms. Every page works without it.
 import "htmx.org";
+import "./bulk.js";
 import "./busy.js";
 import "./copy.js";
 import "./dialog.js";

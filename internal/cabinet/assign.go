@@ -1,0 +1,149 @@
+package cabinet
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+func (c *Cabinet) assignPages(private register) {
+	private("GET "+view.PathAssign, assignForm)
+	private("POST "+view.PathAssignPreview, previewAssign)
+	private("POST "+view.PathAssign, startAssign)
+}
+
+// maxLines is the most ids that can be pasted at once.
+const maxLines = 10_000
+
+// assignInput reads the form of the assign page.
+func (p *page) assignInput(values url.Values) (view.AssignForm, domain.People, domain.AssignCourses) {
+	get := func(name string) string { return strings.TrimSpace(cleanText(values.Get(name))) }
+	form := view.AssignForm{
+		Everyone: get("everyone") != "", Search: get("q"), Pasted: cleanText(values.Get("pasted")), When: get("when"), Days: get("days"),
+		Date: get("date"), Required: get("required") != "", Again: get("again") != "", DefaultDays: p.identity.Company.DefaultDeadlineDays,
+		Errors: view.Errors{}, ChosenTags: map[string]bool{}, ChosenCourses: map[string]bool{},
+	}
+	who := domain.People{All: form.Everyone, IDs: ids(values["person"])}
+	for _, tag := range values["tag"] {
+		if tag = cleanText(tag); tag != "" {
+			form.ChosenTags[tag], who.Tags = true, append(who.Tags, tag)
+		}
+	}
+	for line := range strings.FieldsFuncSeq(form.Pasted, func(r rune) bool { return strings.ContainsRune("\n\r,;\t", r) }) {
+		if line = strings.TrimSpace(line); line != "" && len(who.Lines) < maxLines {
+			who.Lines = append(who.Lines, line)
+		}
+	}
+	in := domain.AssignCourses{CourseIDs: ids(values["course"]), Required: form.Required, Again: form.Again}
+	for _, id := range in.CourseIDs {
+		form.ChosenCourses[strconv.FormatInt(id, 10)] = true
+	}
+	p.assignDeadline(&form, &in)
+	return form, who, in
+}
+
+// assignDeadline reads when the courses are due.
+func (p *page) assignDeadline(form *view.AssignForm, in *domain.AssignCourses) {
+	switch form.When {
+	case view.WhenDays:
+		days, err := strconv.Atoi(form.Days)
+		if err != nil || days < 1 || days > domain.MaxDeadlineDays {
+			form.Errors["days"] = "Enter a number of days from 1 to 3650."
+		}
+		in.Days = days
+	case view.WhenDate:
+		day, err := time.ParseInLocation(time.DateOnly, form.Date, p.zone())
+		if err != nil {
+			form.Errors["date"] = "Choose a date."
+			return
+		}
+		end := time.Date(day.Year(), day.Month(), day.Day(), 23, 59, 59, 0, p.zone()).UTC()
+		in.Deadline = &end
+	default:
+		form.When = view.WhenDefault
+	}
+}
+
+// ids returns the numbers among the values.
+func ids(values []string) (out []int64) {
+	for _, text := range values[:min(len(values), maxPicked)] {
+		if id, err := strconv.ParseInt(text, 10, 64); err == nil {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+func assignForm(p *page) error {
+	form, who, in := p.assignInput(p.r.URL.Query())
+	return p.renderAssign(form, who, in)
+}
+
+// renderAssign answers with the form and with what it would do.
+func (p *page) renderAssign(form view.AssignForm, who domain.People, in domain.AssignCourses) error {
+	ctx, caller := p.r.Context(), p.caller()
+	var err error
+	if form.Courses, err = p.courseOptions(); err != nil {
+		return err
+	}
+	if form.Tags, err = p.tagOptions(); err != nil {
+		return err
+	}
+	found, chosen, err := p.Learning.FindPeople(ctx, caller, form.Search, who.IDs)
+	if err != nil {
+		return err
+	}
+	isChosen := map[int64]bool{}
+	for _, e := range chosen {
+		isChosen[e.ID] = true
+		form.Chosen = append(form.Chosen, view.PersonOption{ID: e.ID, Name: e.Name, Email: e.Email})
+	}
+	for _, e := range found {
+		if !isChosen[e.ID] {
+			form.Found = append(form.Found, view.PersonOption{ID: e.ID, Name: e.Name, Email: e.Email})
+		}
+	}
+	count, err := p.Assigning.Count(ctx, caller, who, in)
+	if err != nil {
+		return err
+	}
+	form.People, form.Already, form.New, form.Unknown = count.People, count.Already, count.New(), count.Unknown
+	if len(form.Errors) > 0 {
+		return p.renderInvalid(view.AssignPage(p.shell(), form))
+	}
+	return p.renderOK(view.AssignPage(p.shell(), form))
+}
+
+func previewAssign(p *page) error {
+	_ = p.r.ParseForm() // a form that can't be read has no values
+	form, who, in := p.assignInput(p.r.PostForm)
+	form.Errors = view.Errors{} // the person is still typing
+	return p.renderAssign(form, who, in)
+}
+
+func startAssign(p *page) error {
+	if err := p.caller().Authorize(domain.PermissionChange); err != nil {
+		return err
+	}
+	_ = p.r.ParseForm() // a form that can't be read has no values
+	form, who, in := p.assignInput(p.r.PostForm)
+	if len(form.Errors) > 0 {
+		return p.renderAssign(form, who, in)
+	}
+	job, err := p.Assigning.Start(p.r.Context(), p.caller(), who, in)
+	errs, ok := formErrors(err)
+	switch code := domain.CodeOf(err); {
+	case err == nil:
+		return p.redirect(view.PathJob(job.ID))
+	case code == domain.CodeWrongCompany || code == domain.CodeCourseNotFound || code == domain.CodeCourseArchived:
+		errs = view.Errors{"course": "One of the courses can't be assigned any more. Choose again."}
+	case !ok:
+		return err
+	}
+	form.Errors = errs
+	return p.renderAssign(form, who, in)
+}

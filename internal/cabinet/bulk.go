@@ -1,0 +1,169 @@
+package cabinet
+
+import (
+	"strconv"
+
+	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/service"
+)
+
+func (c *Cabinet) bulkPages(private register) {
+	private("GET "+view.PathBulk, bulkForm)
+	private("POST "+view.PathBulk, startBulk)
+}
+
+// maxPicked is the most rows that a form can name one by one: a page of the list.
+const maxPicked = 500
+
+// bulkPick reads which assignments an act is for.
+func bulkPick(read func(string) string, ids []string) (view.BulkForm, domain.AssignmentPick) {
+	shown, q := assignmentQuery(read)
+	form := view.BulkForm{Filter: shown, Act: read("act"), All: read("all") != "", Days: read("days"), Errors: view.Errors{}}
+	pick := domain.AssignmentPick{All: form.All, Query: q}
+	for _, text := range ids[:min(len(ids), maxPicked)] {
+		if id, err := strconv.ParseInt(text, 10, 64); err == nil {
+			pick.IDs = append(pick.IDs, id)
+			form.IDs = append(form.IDs, strconv.FormatInt(id, 10))
+		}
+	}
+	switch domain.ActKind(form.Act) {
+	case domain.ActExtend, domain.ActGrant, domain.ActRevoke:
+	default:
+		form.Act = string(domain.ActExtend)
+	}
+	if form.Days == "" {
+		form.Days = "7"
+	}
+	return form, pick
+}
+
+func bulkForm(p *page) error {
+	form, pick := bulkPick(p.query, p.r.URL.Query()["id"])
+	if !pick.All && len(pick.IDs) == 0 {
+		return p.redirectProblem("Tick the assignments first, or choose all.", form.Filter.Path())
+	}
+	return p.renderBulk(form, pick)
+}
+
+// renderBulk answers with the form and what it would do.
+func (p *page) renderBulk(form view.BulkForm, pick domain.AssignmentPick) error {
+	count, err := p.Bulk.Count(p.r.Context(), p.caller(), pick, domain.ActKind(form.Act))
+	if err != nil {
+		return err
+	}
+	form.Matching, form.Affected, form.People = count.Matching, count.Affected, count.Employees
+	if len(form.Errors) > 0 {
+		return p.renderInvalid(view.BulkPage(p.shell(), form))
+	}
+	return p.renderOK(view.BulkPage(p.shell(), form))
+}
+
+func startBulk(p *page) error {
+	if err := p.caller().Authorize(domain.PermissionChange); err != nil {
+		return err
+	}
+	form, pick := bulkPick(p.field, p.fields("id"))
+	if !pick.All && len(pick.IDs) == 0 {
+		return p.redirectProblem("Tick the assignments first, or choose all.", form.Filter.Path())
+	}
+	act := domain.AssignmentAct{Kind: domain.ActKind(form.Act)}
+	if act.Kind == domain.ActExtend {
+		act.Days, _ = strconv.Atoi(form.Days) // anything else is refused as 0
+	}
+	job, err := p.Bulk.Start(p.r.Context(), p.caller(), act, pick)
+	if errs, ok := formErrors(err); ok {
+		form.Errors = errs
+		return p.renderBulk(form, pick)
+	}
+	if err != nil {
+		return err
+	}
+	return p.redirect(view.PathJob(job.ID))
+}
+
+func (c *Cabinet) jobPages(private register) {
+	private("GET "+view.PathJobs+"/{id}", showJob)
+	private("GET "+view.PathJobs+"/{id}/cancel", confirmCancelJob)
+	private("POST "+view.PathJobs+"/{id}/cancel", cancelJob)
+	private("POST "+view.PathJobs+"/{id}/undo", undoJob)
+}
+
+func (p *page) jobFromPath() (domain.Job, error) {
+	if err := p.authorizePost(); err != nil {
+		return domain.Job{}, err
+	}
+	id, err := p.id()
+	if err != nil {
+		return domain.Job{}, err
+	}
+	return p.Jobs.Get(p.r.Context(), p.caller(), id)
+}
+
+func showJob(p *page) error {
+	job, err := p.jobFromPath()
+	if err != nil {
+		return err
+	}
+	v, err := p.jobView(job)
+	if err != nil {
+		return err
+	}
+	return p.renderOK(view.JobPage(p.shell(), v))
+}
+
+func (p *page) jobView(job domain.Job) (view.Job, error) {
+	v := view.Job{
+		ID: job.ID, Total: job.Total, Done: job.Done, Problem: job.Problem, RequestedBy: job.RequestedBy, StartedAt: job.CreatedAt,
+		FinishedAt: job.FinishedAt, Canceled: job.CanceledAt != nil, CanUndo: p.Bulk.CanUndo(job, p.Now()), Section: view.SectionAssignments,
+	}
+	switch job.Kind {
+	case service.JobAct:
+		act, err := service.JobActOf(job)
+		if err != nil {
+			return v, err
+		}
+		v.Title, v.Noun, v.Back = view.ActTitle(string(act.Kind), act.Days), [2]string{"assignment", "assignments"}, view.Link{Text: "Assignments", Path: view.PathAssignments}
+		v.Outcomes = view.ActOutcomes(string(act.Kind), service.TallyOf(job))
+	case service.JobAssign:
+		v.Title, v.Noun, v.Back = "Assign courses", [2]string{"person", "people"}, view.Link{Text: "Assignments", Path: view.PathAssignments}
+		v.Outcomes = view.AssignOutcomes(service.TallyOf(job))
+	default:
+		v.Title, v.Noun, v.Back = "Background work", [2]string{"record", "records"}, view.Link{Text: "Home", Path: view.PathOverview}
+	}
+	return v, nil
+}
+
+func confirmCancelJob(p *page) error {
+	job, err := p.jobFromPath()
+	if err != nil {
+		return err
+	}
+	return p.showConfirm(view.JobCancel(job.ID, job.Done))
+}
+
+func cancelJob(p *page) error {
+	job, err := p.jobFromPath()
+	if err != nil {
+		return err
+	}
+	if err := p.Jobs.Cancel(p.r.Context(), p.caller(), job.ID); err != nil {
+		return err
+	}
+	return p.redirectDone("The work is canceled. What was done so far stays.", view.PathJob(job.ID))
+}
+
+func undoJob(p *page) error {
+	id, err := p.id()
+	if err != nil {
+		return err
+	}
+	job, err := p.Bulk.Undo(p.r.Context(), p.caller(), id)
+	if domain.CodeOf(err) == domain.CodeConflict {
+		return p.redirectProblem("More than a minute has passed, so this can't be undone any more.", view.PathJob(id))
+	}
+	if err != nil {
+		return err
+	}
+	return p.redirect(view.PathJob(job.ID))
+}

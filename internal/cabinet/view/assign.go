@@ -1,0 +1,76 @@
+package view
+
+import "strconv"
+
+// The choices of when an assignment is due.
+const (
+	WhenDefault = "default"
+	WhenDays    = "days"
+	WhenDate    = "date"
+)
+
+// PersonOption is a person who can be chosen.
+type PersonOption struct {
+	ID    int64
+	Name  string
+	Email string
+}
+
+// AssignForm assigns courses to people: who, what, when, and what that would do.
+type AssignForm struct {
+	Everyone      bool
+	Search        string
+	Found, Chosen []PersonOption
+	Tags          []Option
+	ChosenTags    map[string]bool
+	Pasted        string
+
+	Courses       []Option
+	ChosenCourses map[string]bool
+
+	When        string
+	Days, Date  string
+	DefaultDays int
+	Required    bool
+	Again       bool
+
+	People, Already, New int64
+	Unknown              []string
+	Errors               Errors
+}
+
+// sum describes what the form would do: 36 people × 2 courses = 72.
+func (f AssignForm) sum() string {
+	courses := int64(len(f.ChosenCourses))
+	switch {
+	case f.People == 0 && courses == 0:
+		return "Choose people and courses."
+	case f.People == 0:
+		return "Choose people."
+	case courses == 0:
+		return plural(f.People, "person", "people") + ". Choose at least one course."
+	}
+	return plural(f.People, "person", "people") + " × " + plural(courses, "course", "courses") + " = " + formatCount(f.People*courses)
+}
+
+// skipped describes who has the courses already.
+func (f AssignForm) skipped() string {
+	if f.Already == 0 {
+		return ""
+	}
+	if f.Already == 1 {
+		return "1 already has it and is skipped."
+	}
+	return formatCount(f.Already) + " already have it and are skipped."
+}
+
+func (f AssignForm) verb() string {
+	if f.New > 0 {
+		return "Assign " + formatCount(f.New)
+	}
+	return "Assign"
+}
+
+func (f AssignForm) defaultLabel() string {
+	return "In " + strconv.Itoa(f.DefaultDays) + " days, as set for the company"
+}

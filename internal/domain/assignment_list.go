@@ -1,0 +1,81 @@
+package domain
+
+import (
+	"slices"
+	"time"
+)
+
+// AssignmentTab is one of the views that the cabinet sorts assignments into. An
+// assignment may be in several of them.
+type AssignmentTab string
+
+// The tabs in their order.
+const (
+	TabAll        AssignmentTab = ""
+	TabOverdue    AssignmentTab = "overdue"
+	TabDueSoon    AssignmentTab = "due_soon"
+	TabInProgress AssignmentTab = "in_progress"
+	TabNeedsRetry AssignmentTab = "needs_retry"
+	TabFailed     AssignmentTab = "failed"
+	TabCompleted  AssignmentTab = "completed"
+)
+
+// AssignmentTabs lists every tab.
+var AssignmentTabs = []AssignmentTab{TabAll, TabOverdue, TabDueSoon, TabInProgress, TabNeedsRetry, TabFailed, TabCompleted}
+
+// DueSoon is how long before its deadline an assignment counts as due soon.
+const DueSoon = 7 * 24 * time.Hour
+
+// AssignmentQuery narrows the cabinet's list of assignments; zero fields do not.
+type AssignmentQuery struct {
+	Tab        AssignmentTab `json:"tab,omitempty"`
+	EmployeeID int64         `json:"employeeId,omitempty"`
+	CourseID   int64         `json:"courseId,omitempty"`
+	Tag        string        `json:"tag,omitempty"`
+	Required   *bool         `json:"required,omitempty"`
+	Search     string        `json:"search,omitempty"` // the beginning of a name, an e-mail address or an external id
+}
+
+// Check turns an unknown tab into TabAll.
+func (q *AssignmentQuery) Check() {
+	if !slices.Contains(AssignmentTabs, q.Tab) {
+		q.Tab = TabAll
+	}
+}
+
+// In returns the query of another tab.
+func (q AssignmentQuery) In(tab AssignmentTab) AssignmentQuery {
+	q.Tab = tab
+	return q
+}
+
+// ByDeadline reports whether the list is ordered by deadline, the nearest first.
+// Other lists begin with the newest assignment.
+func (q AssignmentQuery) ByDeadline() bool { return q.Tab == TabOverdue || q.Tab == TabDueSoon }
+
+// TabCounts is the number of assignments in each tab.
+type TabCounts map[AssignmentTab]int64
+
+// Add counts n more assignments with the status.
+func (t TabCounts) Add(status Status, n int64) {
+	t[TabAll] += n
+	switch status {
+	case StatusStarted:
+		t[TabInProgress] += n
+	case StatusNeedsRetry, StatusFailed, StatusCompleted:
+		t[AssignmentTab(status)] += n
+	}
+}
+
+// AssignmentChange is one entry of an assignment's history.
+type AssignmentChange struct {
+	At       time.Time
+	From, To Status // equal if the status did not change
+	Cause    string // an ActivityType, an ActKind or CauseAssigned
+	Detail   string
+	ByKind   ActorKind // empty for learners
+	By       string
+}
+
+// CauseAssigned is the cause of an assignment's first entry.
+const CauseAssigned = "assigned"

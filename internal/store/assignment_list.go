@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// AssignmentList returns a page of the cabinet's list of live assignments, without
+// the total.
+func (s *Store) AssignmentList(ctx context.Context, company int64, q domain.AssignmentQuery, p domain.PageRequest) (domain.Page[domain.Assignment], error) {
+	var out domain.Page[domain.Assignment]
+	cond := s.queryConditions(company, q)
+	order := ` ORDER BY a.id DESC`
+	switch {
+	case q.ByDeadline():
+		order = ` ORDER BY a.deadline, a.id`
+		if p.After != nil {
+			cond.add("(a.deadline, a.id) > (?, ?)", p.After.Time(), p.After.ID)
+		}
+	case p.After != nil:
+		cond.add("a.id < ?", p.After.ID)
+	}
+	limit := cond.limit(domain.PageRequest{Limit: p.Limit})
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var a domain.Assignment
+		err := scanAssignment(r, &a)
+		out.Items = append(out.Items, a)
+		return err
+	}, `SELECT `+assignmentColumns+assignmentFrom+cond.where()+order+limit, cond.args...)
+	err := s.read(ctx, b)
+	out.Items, out.More = trimPage(out.Items, p.Limit)
+	return out, err
+}
+
+// queryConditions returns the conditions of the cabinet's list.
+func (s *Store) queryConditions(company int64, q domain.AssignmentQuery) *conditions {
+	cond := &conditions{}
+	cond.add("a.company_id = ?", company)
+	cond.add("a.revoked_at IS NULL")
+	switch now := s.Now(); q.Tab {
+	case domain.TabOverdue:
+		cond.add("a.status <> 'completed'")
+		cond.add("a.deadline <= ?", now)
+	case domain.TabDueSoon:
+		cond.add("a.status <> 'completed'")
+		cond.add("a.deadline > ?", now)
+		cond.add("a.deadline <= ?", now.Add(domain.DueSoon))
+	case domain.TabInProgress:
+		cond.add("a.status = 'started'")
+	case domain.TabNeedsRetry, domain.TabFailed, domain.TabCompleted:
+		cond.add("a.status = ?", string(q.Tab))
+	}
+	s.narrow(cond, company, q)
+	return cond
+}
+
+// narrow adds the conditions of a query other than its tab.
+func (s *Store) narrow(cond *conditions, company int64, q domain.AssignmentQuery) {
+	if q.EmployeeID != 0 {
+		cond.add("a.employee_id = ?", q.EmployeeID)
+	}
+	if q.CourseID != 0 {
+		cond.add("a.course_id = ?", q.CourseID)
+	}
+	if q.Required != nil {
+		cond.add("a.is_required = ?", *q.Required)
+	}
+	if q.Tag != "" {
+		cond.add("a.employee_id IN (SELECT t.employee_id FROM employee_tags t WHERE t.company_id = ? AND t.tag = ?)", company, q.Tag)
+	}
+	if search := domain.CleanSearch(q.Search); search != "" {
+		found, args := s.employeesFound(company, search, maxMatches)
+		cond.add(`a.employee_id IN (`+found+`)`, args...)
+	}
+}
+
+// AssignmentHistory returns the changes of an assignment, the oldest first, without
+// its creation.
+func (s *Store) AssignmentHistory(ctx context.Context, company, id int64) ([]domain.AssignmentChange, error) {
+	var out []domain.AssignmentChange
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var c domain.AssignmentChange
+		err := r.Scan(&c.At, &c.From, &c.To, &c.Cause, &c.Detail, &c.ByKind, &c.By)
+		out = append(out, c)
+		return err
+	}, `SELECT h.at, h.from_status, h.to_status, h.cause, coalesce(h.detail, ''), coalesce(h.actor_kind, ''),
+			`+actorLabelSQL("coalesce(h.actor, '')")+`
+		FROM assignment_history h WHERE h.company_id = $1 AND h.assignment_id = $2 ORDER BY h.at, h.id`, company, id)
+	return out, s.read(ctx, b)
+}
+
+// AssignedBy returns who made an assignment, as far as the audit log goes back. The
+// entry has the stamp of the transaction that made it.
+func (s *Store) AssignedBy(ctx context.Context, a domain.Assignment) (domain.Actor, error) {
+	var by domain.Actor
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error { return r.Scan(&by.Kind, &by.ID, &by.Label) },
+		`SELECT e.actor_kind, e.actor_id, CASE WHEN e.actor_kind = 'person' THEN `+actorLabelSQL("'person:' || CAST(e.actor_id AS text)")+` ELSE e.actor_label END
+		FROM audit_entries e WHERE e.company_id = $1 AND e.at = $2 AND e.action = 'assignment.created'
+		ORDER BY CASE WHEN e.record_id = $3 THEN 0 ELSE 1 END, e.id LIMIT 1`, a.CompanyID, a.AssignedAt, strconv.FormatInt(a.ID, 10))
+	return by, s.read(ctx, b)
+}

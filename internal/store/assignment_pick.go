@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// pickConditions returns the conditions of the live assignments that are picked.
+func (s *Store) pickConditions(company int64, pick domain.AssignmentPick) *conditions {
+	if pick.All {
+		return s.queryConditions(company, pick.Query)
+	}
+	cond := s.queryConditions(company, domain.AssignmentQuery{})
+	ids := unique(append([]int64{}, pick.IDs...))
+	isNamed, keys := s.db.In("a.id", len(cond.args)+1, db.Ints("id", ids))
+	cond.args = append(cond.args, keys)
+	cond.parts = append(cond.parts, isNamed)
+	return cond
+}
+
+// actable is the condition that an act can change an assignment.
+var actable = map[domain.ActKind]string{
+	domain.ActDeadline: "a.status <> 'completed'", domain.ActExtend: "a.status <> 'completed'",
+	domain.ActGrant: "a.status = 'failed'",
+}
+
+// CountMatching counts the assignments that are picked for an act, those among them
+// that it can change, and their employees.
+func (s *Store) CountMatching(ctx context.Context, company int64, pick domain.AssignmentPick, kind domain.ActKind) (domain.ActCount, error) {
+	var out domain.ActCount
+	can := "1 = 1"
+	if text, limited := actable[kind]; limited {
+		can = text
+	}
+	cond := s.pickConditions(company, pick)
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error { return r.Scan(&out.Matching, &out.Affected, &out.Employees) },
+		`SELECT count(*), coalesce(sum(CASE WHEN `+can+` THEN 1 ELSE 0 END), 0),
+			count(DISTINCT CASE WHEN `+can+` THEN a.employee_id END) FROM assignments a`+cond.where(), cond.args...)
+	return out, s.read(ctx, b)
+}
+
+// AddActJob starts an act on the assignments that are picked now: the job works on
+// exactly these, whatever matches later.
+func (s *Store) AddActJob(ctx context.Context, c domain.Caller, in domain.NewJob, pick domain.AssignmentPick) (domain.Job, error) {
+	cond := s.pickConditions(c.Company.ID, pick)
+	return s.addPickedJob(ctx, c, in, `SELECT $1, CAST(`+cond.arg(int64(0))+` AS bigint), a.id FROM assignments a`+cond.where(), cond.args)
+}
+
+// AddUndoJob starts an act on the assignments that another job has changed.
+func (s *Store) AddUndoJob(ctx context.Context, c domain.Caller, in domain.NewJob, revoked domain.Job) (domain.Job, error) {
+	return s.addPickedJob(ctx, c, in, `SELECT $1, CAST($4 AS bigint), i.record_id FROM job_items i
+		WHERE i.company_id = $1 AND i.job_id = $2 AND i.outcome = $3`, []any{c.Company.ID, revoked.ID, domain.OutcomeDone, int64(0)})
+}
+
+// addPickedJob adds a job whose items a query selects as company, job and record.
+// The last argument of the query is the job's id, which is filled in.
+func (s *Store) addPickedJob(ctx context.Context, c domain.Caller, in domain.NewJob, selectItems string, args []any) (domain.Job, error) {
+	var out domain.Job
+	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {
+		if err := tx.Send(ctx, nil); err != nil {
+			return err
+		}
+		var err error
+		if out, err = s.insertJob(ctx, tx, c, in); err != nil {
+			return err
+		}
+		args[len(args)-1] = out.ID
+		if out.Total, err = tx.Exec(ctx, `INSERT INTO job_items (company_id, job_id, record_id) `+selectItems, args...); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `UPDATE jobs SET total = $3 WHERE company_id = $1 AND id = $2`, c.Company.ID, out.ID, out.Total)
+		return err
+	})
+	return out, err
+}

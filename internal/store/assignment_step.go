@@ -1,0 +1,156 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// outcomeAlready is the outcome of a person and a course that were assigned before.
+const outcomeAlready = "already"
+
+// StepAssign assigns courses to the next people of a job, up to limit, and saves the
+// job's progress in the same transaction, so that each is assigned exactly once.
+func (s *Store) StepAssign(ctx context.Context, c domain.Caller, in domain.AssignCourses, job domain.Job, limit int) error {
+	after, _ := strconv.ParseInt(job.Cursor, 10, 64) // empty at first
+	items, err := s.JobItems(ctx, job, after, limit)
+	if err != nil {
+		return err
+	}
+	people := make([]int64, len(items))
+	for i, item := range items {
+		people[i] = item.ID
+	}
+	return s.write(ctx, func(tx db.Tx, box *outbox) error {
+		step := &assignStep{in: in, job: job, people: people, has: map[[2]int64]bool{}, employees: map[int64]domain.Employee{}}
+		step.plan = newAssignPlan(nil)
+		step.plan.valid = len(people) * len(in.CourseIDs)
+		b := &db.Batch{}
+		s.loadStep(b, c.Company.ID, step)
+		if step.plan.valid > 0 {
+			tx.IDs(b, "assignment_ids", step.plan.valid, &step.plan.ids)
+			box.prepare(b, tx, step.plan.valid, c.Company.ID)
+		}
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		if err := step.plan.countNearLimit(ctx, tx, s.db, c.Company.ID); err != nil {
+			return err
+		}
+		tally := step.decide(tx)
+		last := &db.Batch{}
+		if len(step.plan.made) > 0 {
+			s.insertAssignments(last, step.plan, c.Actor)
+			box.audit(last, tx.Now(), step.entry(c))
+			box.events(last, tx.Now(), step.plan.events(tx.Now())...)
+		}
+		progress := domain.JobProgress{Cursor: job.Cursor, Done: int64(len(people)), Result: tally, Finished: len(people) < limit}
+		if len(people) > 0 {
+			progress.Cursor = strconv.FormatInt(people[len(people)-1], 10)
+		}
+		if err := advanceJob(last, tx.Now(), job, progress); err != nil {
+			return err
+		}
+		return tx.Send(ctx, last)
+	})
+}
+
+// assignStep holds what one step of assigning has read and decided.
+type assignStep struct {
+	in        domain.AssignCourses
+	job       domain.Job
+	people    []int64
+	plan      *assignPlan
+	employees map[int64]domain.Employee
+	has       map[[2]int64]bool // pairs of employee and course
+}
+
+// loadStep queues what the decisions need, with the locks of assignPlan.load.
+func (s *Store) loadStep(b *db.Batch, company int64, step *assignStep) {
+	p := step.plan
+	b.Query(func(r db.Rows) error { return r.Scan(&p.defaultDays) }, `SELECT default_deadline_days FROM companies WHERE id = $1`, company)
+	isPerson, people := s.db.In("e.id", 2, db.Ints("id", step.people))
+	condition := `e.company_id = $1 AND ` + isPerson + ` AND e.left_at IS NULL`
+	b.Query(func(r db.Rows) error {
+		var e domain.Employee
+		err := scanEmployee(r, &e)
+		step.employees[e.ID] = e
+		return err
+	}, `SELECT `+employeeColumns+` FROM employees e WHERE `+condition+` ORDER BY e.id`+s.db.ForUpdate("e"), company, people)
+	p.loadLive(b, condition, company, people)
+	courseKeys := unique(append([]int64(nil), step.in.CourseIDs...))
+	isCourse, courses := s.db.In("c.id", 2, db.Ints("id", courseKeys))
+	b.Query(func(r db.Rows) error {
+		var c grantedCourse
+		err := scanCourse(r, &c.Course, &c.granted)
+		p.courses[c.ID] = c
+		return err
+	}, `SELECT `+courseColumns+`, g.company_id IS NOT NULL FROM courses c
+		LEFT JOIN course_grants g ON g.company_id = $1 AND g.course_id = c.id WHERE `+isCourse+`
+		ORDER BY c.id`+s.db.ForShare("c"), company, courses)
+	isHolder, holders := s.db.In("a.employee_id", 2, db.Ints("id", step.people))
+	isHeld, held := s.db.In("a.course_id", 3, db.Ints("id", courseKeys))
+	b.Query(func(r db.Rows) error {
+		var pair [2]int64
+		err := r.Scan(&pair[0], &pair[1])
+		step.has[pair] = true
+		return err
+	}, `SELECT a.employee_id, a.course_id FROM assignments a
+		WHERE a.company_id = $1 AND `+isHolder+` AND `+isHeld+` AND a.revoked_at IS NULL`+unlessAgain(step.in), company, holders, held)
+}
+
+// unlessAgain is the condition that an assignment keeps its course from being assigned
+// once more.
+func unlessAgain(in domain.AssignCourses) string {
+	if in.Again {
+		return ` AND a.status <> 'completed'`
+	}
+	return ""
+}
+
+// decide makes the assignments and counts the outcomes.
+func (step *assignStep) decide(tx db.Tx) domain.Tally {
+	tally := decodeTally(step.job.Result)
+	p := step.plan
+	p.made = nil
+	for _, id := range step.people {
+		e, ok := step.employees[id]
+		for _, courseID := range step.in.CourseIDs {
+			course, known := p.courses[courseID]
+			switch {
+			case !ok:
+				tally[string(domain.CodeEmployeeOffboarded)]++
+			case !known || !course.granted:
+				tally[string(domain.CodeCourseNotFound)]++
+			case course.Archived():
+				tally[string(domain.CodeCourseArchived)]++
+			case step.has[[2]int64{id, courseID}]:
+				tally[outcomeAlready]++
+			case p.live[id] >= domain.MaxLiveAssignments:
+				tally[string(domain.CodeTooManyAssignments)]++
+			default:
+				p.live[id]++
+				name := fmt.Sprintf("cabinet-%d-%d-%d", step.job.ID, id, courseID)
+				a := step.in.Request(name, e, courseID).Make(e, course.Course, tx.Now(), cmp.Or(step.in.Days, p.defaultDays))
+				a.ID = p.ids[len(p.made)]
+				p.made = append(p.made, a)
+				tally[domain.OutcomeDone]++
+			}
+		}
+	}
+	return tally
+}
+
+// entry returns the audit entry of a step.
+func (step *assignStep) entry(c domain.Caller) domain.AuditEntry {
+	e := step.plan.entry(c)
+	if len(step.plan.made) > 1 {
+		e.RecordKind, e.RecordID = "job", strconv.FormatInt(step.job.ID, 10)
+		e.Detail = fmt.Sprintf("%d assignments.", len(step.plan.made))
+	}
+	return e
+}

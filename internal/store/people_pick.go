@@ -1,0 +1,138 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// pickPeople returns a query for the ids of the picked live employees. $1 is the
+// company.
+func (s *Store) pickPeople(company int64, who domain.People) (sql string, args []any) {
+	args = []any{company}
+	const base = `SELECT e.id FROM employees e WHERE e.company_id = $1 AND e.left_at IS NULL`
+	if who.All {
+		return base, args
+	}
+	var parts []string
+	add := func(part, column string, values db.Column) {
+		condition, arg := s.db.In(column, len(args)+1, values)
+		parts, args = append(parts, part+` AND `+condition), append(args, arg)
+	}
+	if len(who.IDs) > 0 {
+		add(base, "e.id", db.Ints("id", unique(append([]int64(nil), who.IDs...))))
+	}
+	if len(who.Tags) > 0 {
+		add(`SELECT e.id FROM employee_tags t JOIN employees e ON e.company_id = t.company_id AND e.id = t.employee_id
+			WHERE t.company_id = $1 AND e.left_at IS NULL`, "t.tag", db.Texts("tag", unique(append([]string(nil), who.Tags...))))
+	}
+	if len(who.Lines) > 0 {
+		add(base, "e.external_id", db.Texts("external_id", unique(append([]string(nil), who.Lines...))))
+		folded := make([]string, len(who.Lines))
+		for i, line := range who.Lines {
+			folded[i] = domain.FoldEmail(line)
+		}
+		add(base, "e.email_folded", db.Texts("email", unique(folded)))
+	}
+	if len(parts) == 0 {
+		return base + ` AND 1 = 0`, args
+	}
+	return strings.Join(parts, " UNION "), args
+}
+
+// CountAssign counts what assigning courses to people would do. It names at most 20
+// lines that name nobody.
+func (s *Store) CountAssign(ctx context.Context, company int64, who domain.People, in domain.AssignCourses) (domain.AssignCount, error) {
+	out := domain.AssignCount{Courses: int64(len(in.CourseIDs))}
+	people, args := s.pickPeople(company, who)
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error { return r.Scan(&out.People) }, `SELECT count(*) FROM (`+people+`) p`, args...)
+	if len(in.CourseIDs) > 0 {
+		isCourse, courses := s.db.In("a.course_id", len(args)+1, db.Ints("id", unique(append([]int64(nil), in.CourseIDs...))))
+		b.Query(func(r db.Rows) error { return r.Scan(&out.Already) },
+			`SELECT count(*) FROM (SELECT DISTINCT a.employee_id, a.course_id FROM assignments a
+				WHERE a.company_id = $1 AND a.revoked_at IS NULL AND `+isCourse+unlessAgain(in)+`
+				AND a.employee_id IN (`+people+`)) x`, append(args, courses)...)
+	}
+	known := map[string]bool{}
+	if len(who.Lines) > 0 {
+		lines, args := s.pickPeople(company, domain.People{Lines: who.Lines})
+		b.Query(func(r db.Rows) error {
+			var externalID, email string
+			err := r.Scan(&externalID, &email)
+			known[externalID], known[email] = true, true
+			return err
+		}, `SELECT coalesce(x.external_id, ''), x.email_folded FROM employees x WHERE x.company_id = $1 AND x.id IN (`+lines+`)`, args...)
+	}
+	if err := s.read(ctx, b); err != nil {
+		return out, err
+	}
+	for _, line := range who.Lines {
+		if !known[line] && !known[domain.FoldEmail(line)] && len(out.Unknown) < 20 {
+			out.Unknown = append(out.Unknown, line)
+		}
+	}
+	return out, nil
+}
+
+// AddAssignJob starts the assigning of courses to the people who are picked now.
+func (s *Store) AddAssignJob(ctx context.Context, c domain.Caller, in domain.NewJob, who domain.People) (domain.Job, error) {
+	people, args := s.pickPeople(c.Company.ID, who)
+	cond := &conditions{args: args}
+	job := cond.arg(int64(0))
+	return s.addPickedJob(ctx, c, in, `SELECT $1, CAST(`+job+` AS bigint), p.id FROM (`+people+`) p`, cond.args)
+}
+
+// maxTags is the most tags that a filter offers.
+const maxTags = 500
+
+// Tags lists the tags of the company's employees in alphabetical order. It takes one
+// index lookup per tag, however many employees have it.
+func (s *Store) Tags(ctx context.Context, company int64) ([]string, error) {
+	var out []string
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var tag string
+		err := r.Scan(&tag)
+		out = append(out, tag)
+		return err
+	}, `WITH RECURSIVE t(tag) AS (
+			SELECT min(x.tag) FROM employee_tags x WHERE x.company_id = $1
+			UNION ALL
+			SELECT (SELECT min(x.tag) FROM employee_tags x WHERE x.company_id = $1 AND x.tag > t.tag) FROM t WHERE t.tag IS NOT NULL)
+		SELECT t.tag FROM t WHERE t.tag IS NOT NULL LIMIT $2`, company, maxTags)
+	return out, s.read(ctx, b)
+}
+
+// FindPeople returns live employees whose name, e-mail address or external id begins
+// with the text, and those with the ids.
+func (s *Store) FindPeople(ctx context.Context, company int64, search string, ids []int64, limit int) (found, chosen []domain.Employee, err error) {
+	b := &db.Batch{}
+	collect := func(into *[]domain.Employee) func(db.Rows) error {
+		return func(r db.Rows) error {
+			var e domain.Employee
+			err := scanEmployee(r, &e)
+			*into = append(*into, e)
+			return err
+		}
+	}
+	const base = `SELECT ` + employeeColumns + ` FROM employees e`
+	if search = domain.CleanSearch(search); search != "" {
+		cond := &conditions{}
+		cond.add("e.company_id = ?", company)
+		cond.add("e.left_at IS NULL")
+		matches, args := s.employeesFound(company, search, maxMatches)
+		cond.add(`e.id IN (`+matches+`)`, args...)
+		b.Query(collect(&found), base+cond.where()+` ORDER BY e.name, e.id`+cond.limit(domain.PageRequest{Limit: limit - 1}), cond.args...)
+	}
+	if len(ids) > 0 {
+		isNamed, keys := s.db.In("e.id", 2, db.Ints("id", ids))
+		b.Query(collect(&chosen), base+` WHERE e.company_id = $1 AND e.left_at IS NULL AND `+isNamed+` ORDER BY e.name, e.id`, company, keys)
+	}
+	if b.Empty() {
+		return nil, nil, nil
+	}
+	return found, chosen, s.read(ctx, b)
+}

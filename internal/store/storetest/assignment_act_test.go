@@ -1,0 +1,97 @@
+package storetest_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
+)
+
+// outcomes does an act and returns what became of each assignment.
+func (f testCompany) outcomes(act domain.AssignmentAct, ids ...int64) []string {
+	f.t.Helper()
+	results, err := f.s.ActOnAssignments(f.t.Context(), f.c, act, ids)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	out := make([]string, len(results))
+	for i, r := range results {
+		out[i] = r.Outcome
+	}
+	return out
+}
+
+func TestActsStayWithinTheCompany(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f, other := newTestCompany(t, s), newTestCompany(t, s)
+		f.provisionAll("E1")
+		other.provisionAll("E1")
+		mine, theirs := f.assign("A", "E1", f.addAssessment()), other.assign("A", "E1", other.addAssessment())
+		revoke := domain.AssignmentAct{Kind: domain.ActRevoke}
+		equal(t, "outcomes", f.outcomes(revoke, mine.ID, theirs.ID, 1<<40), []string{"done", "assignment_not_found", "assignment_not_found"})
+		equal(t, "again", f.outcomes(revoke, mine.ID), []string{"unchanged"})
+		equal(t, "the other company's", other.assignment(theirs.ID).RevokedAt, (*time.Time)(nil))
+		count, err := f.s.CountMatching(t.Context(), f.c.Company.ID, domain.AssignmentPick{IDs: []int64{theirs.ID}}, domain.ActRevoke)
+		if err != nil || count.Matching != 0 {
+			t.Errorf("%+v, %v: another company's assignments are counted", count, err)
+		}
+	})
+}
+
+// A deadline that moves into the future un-marks overdue, and passes again.
+func TestMovedDeadlineBecomesOverdueAgain(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newTestCompany(t, s)
+		f.provisionAll("E1")
+		a := f.assign("A", "E1", f.addAssessment())
+		past, future := s.Now().Add(-time.Hour), s.Now().Add(time.Hour)
+		for round := range 2 {
+			f.outcomes(domain.AssignmentAct{Kind: domain.ActDeadline, Deadline: &past}, a.ID)
+			if n, err := s.MarkOverdue(t.Context(), 10); err != nil || n != 1 {
+				t.Fatalf("round %d: %d became overdue, %v; want 1", round, n, err)
+			}
+			f.outcomes(domain.AssignmentAct{Kind: domain.ActDeadline, Deadline: &future}, a.ID)
+			equal(t, "the mark", f.assignment(a.ID).OverdueAt, (*time.Time)(nil))
+		}
+		history, err := s.AssignmentHistory(t.Context(), f.c.Company.ID, a.ID)
+		if err != nil || len(history) != 4 || history[3].By != "test" {
+			t.Errorf("history %+v, %v; want 4 changes by the token", history, err)
+		}
+	})
+}
+
+// A step that was done but whose process died before it knew is not done again.
+func TestAssignJobIsDoneOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newTestCompany(t, s)
+		for n := range 7 {
+			f.provisionAll("E" + strconv.Itoa(n))
+		}
+		in := domain.AssignCourses{CourseIDs: []int64{f.addAssessment(), f.addAssessment()}}
+		job, err := s.AddAssignJob(t.Context(), f.c, domain.NewJob{Kind: "assign", Input: in}, domain.People{All: true})
+		if err != nil || job.Total != 7 {
+			t.Fatalf("%+v, %v; want 7 people", job, err)
+		}
+		for job.Running() {
+			if err := s.StepAssign(t.Context(), f.c, in, job, 3); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.StepAssign(t.Context(), f.c, in, job, 3); domain.CodeOf(err) != domain.CodeConflict {
+				t.Fatalf("a step runs twice: %v", err)
+			}
+			if job, err = s.Job(t.Context(), f.c.Company.ID, job.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		counts, err := s.TabCounts(t.Context(), f.c.Company.ID, domain.AssignmentQuery{})
+		if err != nil || counts[domain.TabAll] != 14 || string(job.Result) != `{"done":14}` {
+			t.Errorf("%v assignments, result %s, %v; want 14", counts, job.Result, err)
+		}
+	})
+}
