@@ -64,7 +64,7 @@ fresh: ## check, in a copy, that generated files are up to date
 	@scripts/fresh.sh
 
 .PHONY: bench
-bench: ## run the benchmarks on SQLite and a durable PostgreSQL (BENCH=pattern selects some)
+bench: ## run the benchmarks on SQLite and a durable PostgreSQL (BENCH=pattern selects some, BENCH_FORM is short or full)
 	@scripts/bench.sh
 
 .PHONY: screenshots

@@ -1,6 +1,11 @@
 #!/usr/bin/env bash
 # Runs the benchmarks on SQLite and on a private PostgreSQL that writes to disk as in production. Arguments are packages
 # (the load suite, the store and the dispatcher by default). BENCH selects benchmarks by name, BENCH_FLAGS adds flags of go test.
+# The figures of the load suite are printed as one table and written to bench/latest.json, which is not committed: figures are
+# those of one machine.
+#
+# BENCH_FORM=short runs a choice of three minutes on a quiet machine, each benchmark once. BENCH_FORM=full also measures growth
+# at 5,000,000 assignments instead of 1,000,000.
 #
 # To compare with another version, check it out elsewhere and run
 #   COURSEBRIDGE_BENCH_OTHER=/path/to/checkout BENCH=Compare make bench
@@ -21,5 +26,11 @@ trap 'exit 143' TERM HUP
 scripts/pg.sh start --durable --owner $$ >"$note"
 read -r server COURSEBRIDGE_TEST_POSTGRES <"$note"
 export COURSEBRIDGE_TEST_POSTGRES COURSEBRIDGE_TEST_FULL=1
+mkdir -p bench
+export COURSEBRIDGE_BENCH_RESULT="$PWD/bench/latest.json"
+if [ "${BENCH_FORM:-}" = short ]; then
+  BENCH=${BENCH:-'^Benchmark(Growth|BulkPostgres)$'}
+  BENCH_FLAGS="-benchtime=1x ${BENCH_FLAGS:-}"
+fi
 read -ra flags <<<"${BENCH_FLAGS:-}"
 go test -run '^$' -bench "${BENCH:-.}" -benchmem -timeout=2h "${flags[@]}" "$@"

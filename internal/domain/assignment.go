@@ -100,6 +100,17 @@ type AssignmentFilter struct {
 	UpdatedSince       *time.Time
 }
 
+// Single reports whether the filter has at most one condition.
+func (f AssignmentFilter) Single() bool {
+	n := 0
+	for _, set := range []bool{f.EmployeeExternalID != "", f.Status != "", f.CourseID != 0, f.UpdatedSince != nil} {
+		if set {
+			n++
+		}
+	}
+	return n <= 1
+}
+
 // MaxLiveAssignments is the most assignments that an employee can have at a time:
 // an answer that shows all of them stays below 5 MB.
 const MaxLiveAssignments = 10_000

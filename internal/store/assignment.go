@@ -65,8 +65,12 @@ func (s *Store) Assignments(ctx context.Context, company int64, f domain.Assignm
 		}
 		out.Watermark = &at
 	}
+	kept, err := s.hasTotals(ctx, company)
+	if err != nil {
+		return out, err
+	}
 	paged, order := assignmentConditions(company, f, anyIndex), ` ORDER BY a.id`
-	total := paged.assignmentTotal(company, f)
+	total := paged.assignmentTotal(company, f, kept)
 	if f.UpdatedSince != nil {
 		order = ` ORDER BY a.updated_at, a.id`
 	}
@@ -77,17 +81,17 @@ func (s *Store) Assignments(ctx context.Context, company int64, f domain.Assignm
 		paged.add("a.id > ?", p.After.ID)
 	}
 	limit := paged.limit(p)
-	b := &db.Batch{}
+	b := s.listBatch(kept && f.Single())
 	b.Query(func(r db.Rows) error {
 		var a domain.Assignment
 		err := scanAssignment(r, &a, &out.Total)
 		out.Items = append(out.Items, a)
 		return err
 	}, `SELECT `+assignmentColumns+`, `+total+assignmentFrom+paged.where()+order+limit, paged.args...)
-	err := s.read(ctx, b)
+	err = s.read(ctx, b)
 	if err == nil && len(out.Items) == 0 && !p.First() {
 		cond := &conditions{}
-		out.Total, err = s.readTotal(ctx, cond.assignmentTotal(company, f), cond.args)
+		out.Total, err = s.readTotal(ctx, cond.assignmentTotal(company, f, kept), cond.args)
 	}
 	out.Items, out.More = trimPage(out.Items, p.Limit)
 	return out, err

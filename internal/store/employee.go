@@ -82,14 +82,18 @@ func (s *Store) Join(ctx context.Context, c domain.Caller, email, name string) (
 // Employees returns a page of the live employees by ascending id.
 func (s *Store) Employees(ctx context.Context, company int64, f domain.EmployeeFilter, p domain.PageRequest) (domain.Page[domain.Employee], error) {
 	var out domain.Page[domain.Employee]
+	kept, err := s.hasTotals(ctx, company)
+	if err != nil {
+		return out, err
+	}
 	after := int64(0)
 	if p.After != nil {
 		after = p.After.ID
 	}
 	paged := employeeConditions(company, f, anyIndex, after)
-	total := paged.employeeTotal(company, f)
+	total := paged.employeeTotal(company, f, kept)
 	limit := paged.limit(p)
-	b := &db.Batch{}
+	b := s.listBatch(kept)
 	b.Query(func(r db.Rows) error {
 		var e domain.Employee
 		if err := scanEmployee(r, &e, &out.Total); err != nil {
@@ -98,10 +102,10 @@ func (s *Store) Employees(ctx context.Context, company int64, f domain.EmployeeF
 		out.Items = append(out.Items, e)
 		return nil
 	}, `SELECT `+employeeColumns+`, `+total+` FROM employees e`+paged.where()+` ORDER BY e.id`+limit, paged.args...)
-	err := s.read(ctx, b)
+	err = s.read(ctx, b)
 	if err == nil && len(out.Items) == 0 && !p.First() {
 		cond := &conditions{}
-		out.Total, err = s.readTotal(ctx, cond.employeeTotal(company, f), cond.args)
+		out.Total, err = s.readTotal(ctx, cond.employeeTotal(company, f, kept), cond.args)
 	}
 	out.Items, out.More = trimPage(out.Items, p.Limit)
 	return out, err

@@ -13,14 +13,18 @@ import (
 // reached by cursor only; Total is set for a list that is not narrowed.
 func (s *Store) EmployeeOverviews(ctx context.Context, company int64, f domain.EmployeeListFilter, p domain.PageRequest) (domain.Page[domain.EmployeeOverview], error) {
 	var out domain.Page[domain.EmployeeOverview]
-	err := s.db.Read(ctx, func(c db.Conn) error {
+	kept, err := s.hasTotals(ctx, company)
+	if err != nil {
+		return out, err
+	}
+	err = s.db.Read(ctx, func(c db.Conn) error {
 		var err error
 		out, err = s.employeeOverviews(ctx, c, company, f, p)
 		if err != nil || f != (domain.EmployeeListFilter{}) {
 			return err
 		}
 		cond, b := &conditions{}, &db.Batch{}
-		total := cond.employeeTotal(company, domain.EmployeeFilter{})
+		total := cond.employeeTotal(company, domain.EmployeeFilter{}, kept)
 		b.Query(func(r db.Rows) error { return r.Scan(&out.Total) }, `SELECT `+total, cond.args...)
 		return c.Send(ctx, b)
 	})

@@ -33,6 +33,9 @@ type Store struct {
 	employees   *batch.Batcher[employeeKey, employeeWithAssignments] // nil where batching buys nothing
 	provisions  *batch.Batcher[provisionRequest, provisionResult]
 
+	// keptTotals holds the companies whose totals are known to be complete.
+	keptTotals sync.Map
+
 	// companyWrites lets the changes of one company, which may wait for a lock,
 	// take half of the connections at most.
 	companyWrites *db.Limit
@@ -201,12 +204,13 @@ func (c *conditions) clone() *conditions {
 }
 
 // limit returns the LIMIT clause of a page. It asks for one row more than the
-// page has, which shows whether another page follows.
+// page has, which shows whether another page follows. The limit is no argument:
+// PostgreSQL would take a tenth of the table for it, and so plan every execution
+// again, which took longer than the execution.
 func (c *conditions) limit(p domain.PageRequest) string {
-	c.args = append(c.args, p.Limit+1)
-	text := fmt.Sprintf(" LIMIT $%d", len(c.args))
-	if p.After == nil && p.Number > 1 {
-		c.args = append(c.args, int64(p.Number-1)*int64(p.Limit))
+	text := fmt.Sprintf(" LIMIT %d", p.Limit+1)
+	if offset := p.Offset(); offset > 0 {
+		c.args = append(c.args, offset)
 		text += fmt.Sprintf(" OFFSET $%d", len(c.args))
 	}
 	return text

@@ -30,11 +30,22 @@ var updatedLevels = []struct {
 	seconds int64
 }{{totalUpdated, 10}, {"updated_hour", 3600}, {"updated_day", 86400}}
 
-// totalOf returns an expression for the number of rows that a filter matches. It is
-// kept if the company's totals are complete, and else counted.
-func (c *conditions) totalOf(company int64, kept, count string) string {
-	return fmt.Sprintf(`CASE WHEN EXISTS (SELECT 1 FROM total_companies WHERE company_id = %s AND kept_at IS NOT NULL) THEN %s ELSE (%s) END`,
-		c.arg(company), kept, count)
+// hasTotals reports whether the totals of a company are complete, which they stay.
+// Until they are, lists count. One statement that does either would be planned for
+// the count.
+func (s *Store) hasTotals(ctx context.Context, company int64) (bool, error) {
+	if _, kept := s.keptTotals.Load(company); kept {
+		return true, nil
+	}
+	kept := false
+	b := &db.Batch{}
+	b.Query(func(db.Rows) error { kept = true; return nil },
+		`SELECT 1 FROM total_companies WHERE company_id = $1 AND kept_at IS NOT NULL`, company)
+	err := s.read(ctx, b)
+	if err == nil && kept {
+		s.keptTotals.Store(company, true)
+	}
+	return kept, err
 }
 
 // keptTotal returns an expression for the sum of the totals of a kind for which the
@@ -50,16 +61,15 @@ func (c *conditions) keptTotal(company int64, kind string, conditions ...string)
 // assignmentTotal returns an expression for the number of assignments that a filter
 // matches. Filters of one employee have few matches, and so are counted, as are
 // combinations with updatedSince, where the planner takes the smaller one.
-func (c *conditions) assignmentTotal(company int64, f domain.AssignmentFilter) string {
-	filter := c.nested()
-	filter.addAssignmentFilter(company, f, anyIndex)
-	count := `SELECT count(*) FROM assignments a` + filter.where()
-	c.args = filter.args
+func (c *conditions) assignmentTotal(company int64, f domain.AssignmentFilter, kept bool) string {
 	switch {
-	case f.EmployeeExternalID != "", f.UpdatedSince != nil && (f.Status != "" || f.CourseID != 0):
-		return "(" + count + ")"
+	case !kept, f.EmployeeExternalID != "", f.UpdatedSince != nil && (f.Status != "" || f.CourseID != 0):
+		filter := c.nested()
+		filter.addAssignmentFilter(company, f, anyIndex)
+		c.args = filter.args
+		return `(SELECT count(*) FROM assignments a` + filter.where() + `)`
 	case f.UpdatedSince != nil:
-		return c.totalOf(company, c.updatedTotal(company, *f.UpdatedSince), count)
+		return c.updatedTotal(company, *f.UpdatedSince)
 	}
 	var conditions []string
 	if f.CourseID != 0 {
@@ -68,7 +78,7 @@ func (c *conditions) assignmentTotal(company int64, f domain.AssignmentFilter) s
 	if f.Status != "" {
 		conditions = append(conditions, "text_key = "+c.arg(string(f.Status)))
 	}
-	return c.totalOf(company, c.keptTotal(company, totalByStatus, conditions...), count)
+	return c.keptTotal(company, totalByStatus, conditions...)
 }
 
 // nested returns empty conditions whose arguments follow those of c.
@@ -109,15 +119,24 @@ func roundUp(t time.Time, seconds int64) time.Time {
 
 // employeeTotal returns an expression for the number of employees that a filter
 // matches. At most one has an address or an external id, so that these are counted.
-func (c *conditions) employeeTotal(company int64, f domain.EmployeeFilter) string {
-	filter := c.nested()
-	filter.addEmployeeFilter(company, f, anyIndex, 0)
-	count := `SELECT count(*) FROM employees e` + filter.where()
-	c.args = filter.args
-	if f.Email != "" || f.ExternalID != "" {
-		return "(" + count + ")"
+func (c *conditions) employeeTotal(company int64, f domain.EmployeeFilter, kept bool) string {
+	if !kept || f.Email != "" || f.ExternalID != "" {
+		filter := c.nested()
+		filter.addEmployeeFilter(company, f, anyIndex, 0)
+		c.args = filter.args
+		return `(SELECT count(*) FROM employees e` + filter.where() + `)`
 	}
-	return c.totalOf(company, c.keptTotal(company, totalEmployees, "number_key = 0", "text_key = "+c.arg(f.Tag)), count)
+	return c.keptTotal(company, totalEmployees, "number_key = 0", "text_key = "+c.arg(f.Tag))
+}
+
+// listBatch returns a batch for the statement of a list. With one filter its plan is
+// always a walk along the filter's index that stops after a page.
+func (s *Store) listBatch(oneFilter bool) *db.Batch {
+	b := &db.Batch{}
+	if sql := s.db.KeepPlan(); oneFilter && sql != "" {
+		b.Query(ignoreRow, sql)
+	}
+	return b
 }
 
 // readTotal reads the total of a page that has no rows, which come with it otherwise.

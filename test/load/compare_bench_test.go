@@ -26,6 +26,7 @@ var workloads = []workload{
 	{"GET /employees/{externalId}", "req/s", employeeWorkload},
 	{"GET /assignments?limit=500", "pages/s", listWorkload},
 	{"provision", "req/s", provisionWorkload},
+	{"assign by 16 writers", "req/s", assignWorkload},
 	{"bulk of 500", "rows/s", bulkWorkload},
 	{"assignments.csv, 50,000 rows", "rows/s", csvWorkload},
 	{"webhook latency at 100/s, 1000/p95 in ms", "1/s", latencyWorkload},
@@ -109,6 +110,21 @@ func provisionWorkload(b *testing.B, database string) func(b *testing.B) float64
 		i := n.Add(1)
 		body := fmt.Appendf(nil, `{"externalId":"n-%d","email":"n-%d@acme.example","name":"New Employee %d"}`, i, i, i)
 		return post("/api/v1/employees/provision", f.token, body)
+	}
+	return func(b *testing.B) float64 { return clients.drive(b, 2*time.Second, next) }
+}
+
+// assignWorkload assigns with 16 clients of one company.
+func assignWorkload(b *testing.B, database string) func(b *testing.B) float64 {
+	b.Helper()
+	f := newCompany(b, database)
+	clients := newFleet(b, serve(b, database).address, connections)
+	f.provisionWorkers(b, clients[0])
+	var n atomic.Int64
+	next := func(int) []byte {
+		i := n.Add(1)
+		body := fmt.Appendf(nil, `{"employeeExternalId":"w-%d","courseId":%d,"externalId":"s-%d"}`, i%bulkSize, f.courseID, i)
+		return post("/api/v1/assignments", f.token, body)
 	}
 	return func(b *testing.B) float64 { return clients.drive(b, 2*time.Second, next) }
 }

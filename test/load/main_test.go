@@ -19,6 +19,10 @@ func TestMain(m *testing.M) {
 	}
 	code := m.Run()
 	results.print(os.Stdout)
+	if err := results.save(); err != nil {
+		fmt.Fprintln(os.Stderr, "save the figures:", err)
+		code = 1
+	}
 	if workshop != "" {
 		os.RemoveAll(workshop)
 	}

@@ -128,6 +128,11 @@ type Dialect interface {
 	// small scans it, and keeps that plan while the table grows.
 	Join(table, alias, on string) string
 	LeftJoin(table, alias, on string) string
+	// KeepPlan returns a query after which the statements of the same batch use one
+	// plan for all arguments; empty where every statement does. It is for statements
+	// whose best plan does not depend on their arguments: planning takes longer than
+	// running them.
+	KeepPlan() string
 	// EpochSeconds returns an expression for the whole seconds since 1970 of a column
 	// that holds an instant.
 	EpochSeconds(column string) string

@@ -29,6 +29,11 @@ func lateral(table, alias, on string) string {
 func (dialect) ForUpdate(alias string) string { return " FOR UPDATE OF " + alias }
 func (dialect) ForShare(alias string) string  { return " FOR SHARE OF " + alias }
 
+// KeepPlan returns a setting of the transaction, which a batch is.
+func (dialect) KeepPlan() string {
+	return "SELECT set_config('plan_cache_mode', 'force_generic_plan', true)"
+}
+
 func (dialect) EpochSeconds(column string) string {
 	return "floor(extract(epoch FROM " + column + "))::bigint"
 }

@@ -83,6 +83,8 @@ func (dialect) Name() string            { return "sqlite" }
 func (dialect) ForUpdate(string) string { return "" }
 func (dialect) ForShare(string) string  { return "" }
 
+func (dialect) KeepPlan() string { return "" }
+
 func (dialect) EpochSeconds(column string) string { return "(" + column + " / 1000)" }
 
 func (dialect) CompanyLock(string, bool) string { return "" }
