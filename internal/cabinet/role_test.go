@@ -40,6 +40,7 @@ var routeAccess = map[string]access{
 	"GET " + view.PathEmployees + "/{id}/bring-back": look, "POST " + view.PathEmployees + "/{id}/bring-back": change,
 	"GET " + view.PathEmployees + "/{id}/erase": look, "POST " + view.PathEmployees + "/{id}/erase": change,
 
+	"GET " + view.PathFind: look, "GET " + view.PathRequests: look,
 	"GET " + view.PathAssignments: look, "GET " + view.PathAssignmentsExport: look, "GET " + view.PathAssignments + "/{id}": look,
 	"GET " + view.PathAssign: look, "POST " + view.PathAssignPreview: look, "POST " + view.PathAssign: change,
 	"GET " + view.PathAssignments + "/{id}/deadline": look, "POST " + view.PathAssignments + "/{id}/deadline": change,
