@@ -107,6 +107,7 @@ func (a *App) mounts(p *parts, sc ServeConfig) []server.Mount {
 		{Prefix: "/api/v1", Handler: public, API: true, Served: a.recordRequest(p.requests)},
 		{Prefix: "/platform/v1", Handler: platform, API: true},
 		{Prefix: "/cabinet", Handler: pages},
+		{Prefix: "/cabinet/employees/import", Handler: pages, MaxBody: cabinet.MaxUpload},
 		{Prefix: "/docs", Handler: pages.Docs()},
 		{Prefix: "/", Handler: http.RedirectHandler("/cabinet", http.StatusFound)},
 	}
@@ -143,6 +144,7 @@ func (a *App) cabinet(p *parts, reports *service.Reports, sc ServeConfig) *cabin
 	return cabinet.New(cabinet.Options{
 		SignIn:   service.NewSignIn(a.store, a.box, service.SignInOptions{Now: a.store.Now, MemoryLimit: debug.SetMemoryLimit(-1)}),
 		Sessions: p.sessions, Companies: a.companies, Administrators: a.administrators, Learning: a.learning, Tokens: a.tokens,
+		Imports:  service.NewImports(a.store, a.jobs),
 		Webhooks: p.webhooks, Audit: service.NewAudit(a.store), Reports: reports, Jobs: a.jobs, Requests: p.requests,
 		Bulk: a.bulk, Assigning: a.assigning,
 		PublicURL: func() string { return a.address(p.server.Addr().String()) },

@@ -28,6 +28,7 @@ type Options struct {
 	Companies      *service.Companies
 	Administrators *service.Administrators
 	Learning       *service.Learning
+	Imports        *service.Imports
 	Tokens         *service.Tokens
 	Webhooks       *service.Webhooks
 	Audit          *service.Audit

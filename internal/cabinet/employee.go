@@ -16,6 +16,7 @@ func (c *Cabinet) employeePages(private register) {
 	private("GET "+view.PathEmployees, employees)
 	private("GET "+view.PathEmployeeExport, exportEmployees)
 	c.personPages(private)
+	c.importPages(private)
 }
 
 // mayChange reports whether the person may change anything in the company. Pages

@@ -33,6 +33,10 @@ var routeAccess = map[string]access{
 	"GET " + view.PathEndOthers: look, "POST " + view.PathEndOthers: own,
 
 	"GET " + view.PathEmployees: look, "GET " + view.PathEmployeeExport: look,
+	"GET " + view.PathImport: look, "POST " + view.PathImport: change, "GET " + view.PathImportTemplate: look,
+	"GET " + view.PathImports + "/{id}": look, "POST " + view.PathImports + "/{id}": change,
+	"GET " + view.PathImports + "/{id}/check": look, "POST " + view.PathImports + "/{id}/check": change,
+	"GET " + view.PathImports + "/{id}/result": look, "GET " + view.PathImports + "/{id}/failed.csv": look,
 	"GET " + view.PathEmployeeNew: look, "POST " + view.PathEmployeeNew: change, "GET " + view.PathEmployees + "/{id}": look,
 	"GET " + view.PathEmployees + "/{id}/edit": look, "POST " + view.PathEmployees + "/{id}/edit": change,
 	"GET " + view.PathEmployees + "/{id}/offboard": look, "POST " + view.PathEmployees + "/{id}/offboard": change,
@@ -85,6 +89,7 @@ func TestEveryPageAsEachRole(t *testing.T) {
 		token, _ := owner.createToken("HR")
 		webhook := owner.addWebhook("https://hooks.example.com/hr")
 		person := owner.addPerson("Janis Kalns", "janis@baltic.example")
+		imported := owner.upload("name,email\nX,x@baltic.example\n")
 		owner.post(view.PathInvite, "email", "guest@baltic.example", "role", "viewer").wantStatus(http.StatusSeeOther)
 		guest := owner.get(view.PathAdministrators).find(`href="(` + view.PathAdministrators + `/\d+)/remove"`)
 		invited := func(role string) *visitor {
@@ -96,7 +101,7 @@ func TestEveryPageAsEachRole(t *testing.T) {
 		viewer, administrator := invited("viewer"), invited("administrator")
 		path := func(pattern string) string {
 			_, path, _ := strings.Cut(pattern, " ")
-			for prefix, real := range map[string]string{view.PathTokens: token, view.PathWebhooks: webhook, view.PathEmployees: person, view.PathAdministrators: guest} {
+			for prefix, real := range map[string]string{view.PathTokens: token, view.PathWebhooks: webhook, view.PathEmployees: person, view.PathImports: imported, view.PathAdministrators: guest} {
 				path = strings.Replace(path, prefix+"/{id}", real, 1)
 			}
 			return strings.Replace(path, "{id}", "1", 1)

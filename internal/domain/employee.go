@@ -47,6 +47,7 @@ type Provision struct {
 	ExternalID string
 	Email      string
 	Name       string
+	Tags       []string // of somebody new; only an import has them
 }
 
 // Check normalises the input and reports every field that is wrong.

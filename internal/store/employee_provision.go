@@ -36,7 +36,7 @@ type provisionRequest struct {
 func (r provisionRequest) join(id int64, now time.Time) domain.Employee {
 	return domain.Employee{
 		CompanyID: r.Company.ID, ID: id, ExternalID: r.ExternalID, Email: r.Email, Name: r.Name,
-		Role: domain.RoleEmployee, Tags: []string{}, JoinedAt: now,
+		Role: domain.RoleEmployee, Tags: append([]string{}, r.Tags...), JoinedAt: now,
 	}
 }
 
@@ -99,7 +99,7 @@ func repeatedRequests(requests []provisionRequest) []bool {
 	externals, emails := map[employeeKey]bool{}, map[employeeKey]bool{}
 	for i, r := range requests {
 		external, email := employeeKey{r.Company.ID, r.ExternalID}, employeeKey{r.Company.ID, domain.FoldEmail(r.Email)}
-		out[i] = externals[external] || emails[email]
+		out[i] = r.ExternalID != "" && externals[external] || emails[email]
 		externals[external], emails[email] = true, true
 	}
 	return out
@@ -189,6 +189,7 @@ func (all newcomers) queueCommit(tx db.Tx, box *outbox) {
 	all.addAccounts(b, box.store.db, now, func(email string) { byEmail[email].status = domain.ProvisionCreated })
 	all.addEmployees(b, box.store.db, now)
 	all.refuseFormer(b, box.store.db)
+	all.addTags(b, box.store.db)
 	entries, events := make([]domain.AuditEntry, len(all)), make([]domain.Event, len(all))
 	for i, e := range all {
 		entries[i], events[i] = employeeEntry(e.by, e.action, e.ID, ""), domain.EmployeeJoined(e.Employee, now)
@@ -216,7 +217,7 @@ func (all newcomers) addAccounts(b *db.Batch, d db.Dialect, now time.Time, creat
 }
 
 func (all newcomers) addEmployees(b *db.Batch, d db.Dialect, now time.Time) {
-	rows, args := d.ValuesTable(4, db.Columns(all,
+	rows, args := d.ValuesTable(3, db.Columns(all,
 		db.IntColumn("company_id", func(e *newcomer) int64 { return e.CompanyID }),
 		db.IntColumn("id", func(e *newcomer) int64 { return e.ID }),
 		db.TextColumn("external_id", func(e *newcomer) string { return e.ExternalID }),
@@ -224,12 +225,35 @@ func (all newcomers) addEmployees(b *db.Batch, d db.Dialect, now time.Time) {
 		db.TextColumn("folded", func(e *newcomer) string { return domain.FoldEmail(e.Email) }),
 		db.TextColumn("name", func(e *newcomer) string { return e.Name }),
 		db.TextColumn("name_folded", func(e *newcomer) string { return domain.FoldName(e.Name) }),
-		db.TextColumn("last_name_folded", func(e *newcomer) string { return domain.FoldLastName(e.Name) }))...)
+		db.TextColumn("last_name_folded", func(e *newcomer) string { return domain.FoldLastName(e.Name) }),
+		db.TextColumn("tags", func(e *newcomer) string { return encodeList(e.Tags) }))...)
 	b.Exec(`INSERT INTO employees (company_id, id, external_id, email, email_folded, name, name_folded, last_name_folded, role, tags,
 			joined_at, updated_at)
-		SELECT r.company_id, r.id, nullif(r.external_id, ''), r.email, r.folded, r.name, r.name_folded, r.last_name_folded, $2, $3,
+		SELECT r.company_id, r.id, nullif(r.external_id, ''), r.email, r.folded, r.name, r.name_folded, r.last_name_folded, $2, r.tags,
 			$1, $1 FROM `+rows+` r`,
-		append([]any{now, string(domain.RoleEmployee), encodeList[string](nil)}, args...)...)
+		append([]any{now, string(domain.RoleEmployee)}, args...)...)
+}
+
+// addTags queues the tags of those who have any, which imports add.
+func (all newcomers) addTags(b *db.Batch, d db.Dialect) {
+	type tagged struct {
+		company, id int64
+		tag         string
+	}
+	var list []tagged
+	for _, e := range all {
+		for _, tag := range e.Tags {
+			list = append(list, tagged{e.CompanyID, e.ID, tag})
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	rows, args := d.ValuesTable(1, db.Columns(list,
+		db.IntColumn("company_id", func(t *tagged) int64 { return t.company }),
+		db.IntColumn("id", func(t *tagged) int64 { return t.id }),
+		db.TextColumn("tag", func(t *tagged) string { return t.tag }))...)
+	b.Exec(`INSERT INTO employee_tags (company_id, employee_id, tag) SELECT r.company_id, r.id, r.tag FROM `+rows+` r`, args...)
 }
 
 // refuseFormer queues a statement that fails, so that the transaction is run again, if

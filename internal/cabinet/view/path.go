@@ -18,6 +18,9 @@ const (
 	PathEmployees          = "/cabinet/employees"
 	PathEmployeeNew        = "/cabinet/employees/new"
 	PathEmployeeExport     = "/cabinet/employees/export.csv"
+	PathImport             = "/cabinet/employees/import"
+	PathImports            = "/cabinet/imports"
+	PathImportTemplate     = "/cabinet/imports/template.csv"
 	PathCourses            = "/cabinet/courses"
 	PathAssignments        = "/cabinet/assignments"
 	PathReports            = "/cabinet/reports"
@@ -52,6 +55,11 @@ func PathSignInLink(secret string) string { return "/cabinet/enter/" + url.PathE
 // erase) an action on it.
 func PathEmployee(id int64, verb ...string) string {
 	return itemPath(PathEmployees, formatInt(id), verb)
+}
+
+// PathImportStep is an import, or with a verb (check, result, failed.csv) a step of it.
+func PathImportStep(id int64, verb ...string) string {
+	return itemPath(PathImports, formatInt(id), verb)
 }
 
 // PathToken is a token's page, or with a verb (rename, revoke) an action on it.

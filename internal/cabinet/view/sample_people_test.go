@@ -48,6 +48,15 @@ func peopleSamples() []sample {
 		{"person-erase", view.ConfirmPage(shell("/cabinet/employees/1/erase"), view.EmployeeErase(people()[0], 3, 1, 12))},
 		{"person-bring-back", view.ConfirmPage(shell("/cabinet/employees/1/bring-back"), view.EmployeeBringBack(left[0]))},
 		{"person-keep", view.ConfirmPage(shell("/cabinet/employees/1/keep"), view.EmployeeKeep(people()[0]))},
+		{"import", view.ImportPage(shell("/cabinet/employees/import"), view.ImportForm{Errors: view.Errors{"file": "The file has no rows."}})},
+		{"import-columns", view.ImportColumnsPage(longShell("/cabinet/employees/import/1"), view.Import{ID: 1, FileName: longName + ".xlsx", Total: 50_000, Columns: []view.ImportColumn{
+			{Number: 0, Head: "Name", Field: "name", Samples: []string{longName, "Ø"}}, {Number: 1, Field: ""}, {Number: 2, Head: "E-mail", Field: "email"},
+		}})},
+		{"import-check", view.ImportCheckPage(shell("/cabinet/employees/import/1/check"), view.ImportCheck{ID: 1, FileName: "people.csv", New: 212, Changed: 40, Same: 7, Failed: 3, CanChange: true,
+			Problems: []view.ImportProblem{{Row: 7, Problem: "email must contain one @."}},
+			Changes:  []view.ImportChange{{PersonID: 1, Name: longName, Field: "Name", Before: longName, After: "Anna"}}})},
+		{"import-running", view.ImportResultPage(shell("/cabinet/employees/import/1/result"), view.ImportResult{ID: 1, FileName: "people.csv", Total: 50_000, Done: 12_500, StartedBy: "anna@x.example"})},
+		{"import-done", view.ImportResultPage(shell("/cabinet/employees/import/1/result"), view.ImportResult{ID: 1, FileName: "people.csv", Total: 10, Done: 10, Failed: 1, FinishedAt: ptr(now), Problems: []view.ImportProblem{{Row: 7, Problem: "email must contain one @."}}})},
 		{"employees", view.EmployeesPage(longShell("/cabinet/employees"), view.EmployeeList{
 			Employees: people(), Total: 100_000, CanChange: true, Pager: view.Pager{Next: "/cabinet/employees?after=50"},
 		})},

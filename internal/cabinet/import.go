@@ -1,0 +1,230 @@
+package cabinet
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// MaxUpload is the largest request that may upload a file, in bytes.
+const MaxUpload = 17 << 20
+
+func (c *Cabinet) importPages(private register) {
+	private("GET "+view.PathImport, importForm)
+	private("POST "+view.PathImport, uploadImport)
+	private("GET "+view.PathImportTemplate, importTemplate)
+	private("GET "+view.PathImports+"/{id}", importColumns)
+	private("POST "+view.PathImports+"/{id}", matchImport)
+	private("GET "+view.PathImports+"/{id}/check", importCheck)
+	private("POST "+view.PathImports+"/{id}/check", startImport)
+	private("GET "+view.PathImports+"/{id}/result", importResult)
+	private("GET "+view.PathImports+"/{id}/failed.csv", importFailed)
+}
+
+func importForm(p *page) error { return p.renderOK(view.ImportPage(p.shell(), view.ImportForm{})) }
+
+// importTemplate answers with a file that has the columns of an import.
+func importTemplate(p *page) error {
+	return p.csvFile("employees-template.csv", [][]string{
+		{"externalId", "name", "email", "tags"}, {"HR-1001", "Anna Example", "anna@example.com", "warehouse; night shift"},
+	})
+}
+
+// csvFile answers with a small CSV file that Excel reads as UTF-8.
+func (p *page) csvFile(name string, rows [][]string) error {
+	h := p.w.Header()
+	h.Set("Content-Type", "text/csv; charset=utf-8")
+	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	if _, err := io.WriteString(p.w, "\ufeff"); err != nil {
+		return err
+	}
+	w := csv.NewWriter(p.w)
+	w.UseCRLF = true
+	for _, row := range rows {
+		for i, cell := range row {
+			if cell != "" && strings.ContainsRune("=+-@", rune(cell[0])) {
+				row[i] = "'" + cell // a spreadsheet would run it
+			}
+		}
+	}
+	return w.WriteAll(rows)
+}
+
+func uploadImport(p *page) error {
+	if err := p.caller().Authorize(domain.PermissionChange); err != nil {
+		return err
+	}
+	name, content := "pasted.csv", []byte(p.field("text"))
+	if file, head, err := p.r.FormFile("file"); err == nil {
+		defer file.Close()
+		if name = cleanText(head.Filename); head.Size > 0 {
+			if content, err = io.ReadAll(file); err != nil {
+				return err
+			}
+		}
+	}
+	made, err := p.Imports.Upload(p.r.Context(), p.caller(), name, content)
+	if errs, ok := formErrors(err); ok {
+		return p.renderInvalid(view.ImportPage(p.shell(), view.ImportForm{Text: p.field("text"), Errors: errs}))
+	}
+	if err != nil {
+		return err
+	}
+	return p.redirect(view.PathImportStep(made.ID))
+}
+
+// importFromPath returns the company's import that the path names, and its first rows.
+func (p *page) importFromPath() (domain.Import, []domain.ImportRow, error) {
+	id, err := p.id()
+	if err != nil {
+		return domain.Import{}, nil, err
+	}
+	return p.Imports.Get(p.r.Context(), p.caller(), id)
+}
+
+func importView(in domain.Import, rows []domain.ImportRow) view.Import {
+	v := view.Import{ID: in.ID, FileName: in.FileName, Total: in.Total}
+	for n, head := range in.Header {
+		column := view.ImportColumn{Number: n, Head: head, Field: string(in.Fields[n])}
+		for _, row := range rows {
+			if n < len(row.Cells) && row.Cells[n] != "" {
+				column.Samples = append(column.Samples, row.Cells[n])
+			}
+		}
+		v.Columns = append(v.Columns, column)
+	}
+	return v
+}
+
+func importColumns(p *page) error {
+	in, rows, err := p.importFromPath()
+	if err != nil {
+		return err
+	}
+	if in.JobID != 0 {
+		return p.redirect(view.PathImportStep(in.ID, "result"))
+	}
+	return p.renderOK(view.ImportColumnsPage(p.shell(), importView(in, rows)))
+}
+
+func matchImport(p *page) error {
+	in, rows, err := p.importFromPath()
+	if err != nil {
+		return err
+	}
+	for n := range in.Fields {
+		in.Fields[n] = domain.ImportField(cleanText(p.field("column" + strconv.Itoa(n))))
+	}
+	err = p.Imports.Match(p.r.Context(), p.caller(), in)
+	if errs, ok := formErrors(err); ok {
+		v := importView(in, rows)
+		v.Errors = errs
+		return p.renderInvalid(view.ImportColumnsPage(p.shell(), v))
+	}
+	if err != nil {
+		return err
+	}
+	return p.redirect(view.PathImportStep(in.ID, "check"))
+}
+
+func importCheck(p *page) error {
+	in, _, err := p.importFromPath()
+	if err != nil {
+		return err
+	}
+	if in.JobID != 0 {
+		return p.redirect(view.PathImportStep(in.ID, "result"))
+	}
+	if in.CheckFields() != nil {
+		return p.redirect(view.PathImportStep(in.ID))
+	}
+	found, err := p.Imports.Check(p.r.Context(), in)
+	if err != nil {
+		return err
+	}
+	v := view.ImportCheck{
+		ID: in.ID, FileName: in.FileName, New: found.Counts[domain.ImportNew], Changed: found.Counts[domain.ImportChanged],
+		Same: found.Counts[domain.ImportSame], Failed: found.Counts[domain.ImportFailed], CanChange: p.mayChange(),
+	}
+	for _, row := range found.Failed {
+		v.Problems = append(v.Problems, view.ImportProblem{Row: row.Number + 1, Problem: row.Problem})
+	}
+	for _, c := range found.Changes {
+		v.Changes = append(v.Changes, importChanges(c)...)
+	}
+	return p.renderOK(view.ImportCheckPage(p.shell(), v))
+}
+
+// importChanges returns one line for each field that a row changes.
+func importChanges(c domain.ImportChange) []view.ImportChange {
+	var out []view.ImportChange
+	for _, f := range []struct{ field, before, after string }{
+		{"Name", c.Before.Name, c.After.Name}, {"E-mail", c.Before.Email, c.After.Email},
+		{"External id", c.Before.ExternalID, c.After.ExternalID},
+		{"Tags", view.JoinTags(c.Before.Tags), view.JoinTags(c.After.Tags)},
+	} {
+		if f.before != f.after {
+			out = append(out, view.ImportChange{PersonID: c.Before.ID, Name: c.Before.Name, Field: f.field, Before: f.before, After: f.after})
+		}
+	}
+	return out
+}
+
+func startImport(p *page) error {
+	in, _, err := p.importFromPath()
+	if err != nil {
+		return err
+	}
+	if err := p.Imports.Start(p.r.Context(), p.caller(), in); err != nil {
+		return err
+	}
+	return p.redirect(view.PathImportStep(in.ID, "result"))
+}
+
+func importResult(p *page) error {
+	in, _, err := p.importFromPath()
+	if err != nil {
+		return err
+	}
+	if in.JobID == 0 {
+		return p.redirect(view.PathImportStep(in.ID))
+	}
+	job, err := p.Jobs.Get(p.r.Context(), p.caller(), in.JobID)
+	if err != nil {
+		return err
+	}
+	v := view.ImportResult{ID: in.ID, FileName: in.FileName, Total: job.Total, Done: job.Done, FinishedAt: job.FinishedAt, Problem: job.Problem, StartedBy: job.RequestedBy}
+	if !job.Running() {
+		failed, err := p.Imports.FailedRows(p.r.Context(), in)
+		if err != nil {
+			return err
+		}
+		v.Failed = int64(len(failed))
+		for _, row := range failed[:min(len(failed), 100)] {
+			v.Problems = append(v.Problems, view.ImportProblem{Row: row.Number + 1, Problem: row.Problem})
+		}
+	}
+	return p.renderOK(view.ImportResultPage(p.shell(), v))
+}
+
+// importFailed answers with the failed rows as they were uploaded, with the problem
+// in a last column, so that they can be corrected and uploaded again.
+func importFailed(p *page) error {
+	in, _, err := p.importFromPath()
+	if err != nil {
+		return err
+	}
+	failed, err := p.Imports.FailedRows(p.r.Context(), in)
+	if err != nil {
+		return err
+	}
+	rows := [][]string{append(append([]string{}, in.Header...), "problem")}
+	for _, row := range failed {
+		rows = append(rows, append(append([]string{}, row.Cells...), row.Problem))
+	}
+	return p.csvFile("failed-"+strconv.FormatInt(in.ID, 10)+".csv", rows)
+}

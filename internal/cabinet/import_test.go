@@ -1,0 +1,61 @@
+package cabinet_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+)
+
+// upload pastes a table and returns the path of the import.
+func (v *visitor) upload(text string) string {
+	v.Helper()
+	return v.post(view.PathImport, "text", text).wantStatus(http.StatusSeeOther).header.Get("Location")
+}
+
+func TestImportFromPasteToResult(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		v := f.administrator()
+		person := v.addPerson("Old Name", "p1@baltic.example")
+		v.get(view.PathImport).wantStatus(http.StatusOK).wantText("Download a template")
+		v.get(view.PathImportTemplate).wantStatus(http.StatusOK).wantText("externalId,name,email,tags")
+		v.post(view.PathImport, "text", "email").wantStatus(http.StatusUnprocessableEntity).wantText("no rows below its head")
+		var table strings.Builder
+		table.WriteString("Номер;ФИО;e-mail;tags\n")
+		for n := 1; n <= 1200; n++ {
+			fmt.Fprintf(&table, "N-%d;Человек %d;p%d@baltic.example;warehouse, night\n", n, n, n)
+		}
+		table.WriteString("N-2000;Nobody;nonsense;\nN-2001;=cmd;;\n")
+		path := v.upload(table.String())
+		v.get(path).wantStatus(http.StatusOK).wantText("1,202 rows", "Человек 1 · Человек 2 · Человек 3")
+		v.get(path + "/result").wantRedirect(path)
+		v.post(path, "column0", "externalId", "column1", "name", "column2", "name", "column3", "").wantStatus(http.StatusUnprocessableEntity)
+		check := path + "/check"
+		v.post(path, "column0", "externalId", "column1", "name", "column2", "email", "column3", "tags").wantRedirect(check).
+			wantText("Import 1,200 people", "2 rows have errors", "Old Name", "Человек 1", "N-1")
+		v.get(person).wantText("Old Name")
+		v.post(check).wantStatus(http.StatusSeeOther)
+		v.post(check).wantStatus(http.StatusConflict)
+		v.waitForText(path+"/result", "2 rows could not be imported").wantText("1,202")
+		v.get(path+"/failed.csv").wantStatus(http.StatusOK).wantText("N-2000,Nobody,nonsense", "'=cmd").wantNoText("Человек")
+		v.get(view.PathEmployees+"?q=N-1200").wantStatus(http.StatusOK).wantText("Человек 1200", "warehouse", "night")
+		v.get(person).wantText("Человек 1", "N-1", "by import", "Changed")
+
+		again := v.upload(table.String())
+		v.get(again).wantStatus(http.StatusOK).find(`(?s)name="column0".*?(value="externalId" selected)`)
+		v.post(again, "column0", "externalId", "column1", "name", "column2", "email", "column3", "tags").wantRedirect(again + "/check").
+			wantNoText("Import 1").wantText("1,200")
+
+		stranger := f.visitor()
+		stranger.useLink(f.createCompany("Nordic Rail", "olaf@nordic.example").SignInURL)
+		for _, step := range []string{"", "/check", "/result", "/failed.csv"} {
+			stranger.get(path + step).wantStatus(http.StatusNotFound)
+		}
+		for _, step := range []string{"", "/check"} {
+			stranger.post(path + step).wantStatus(http.StatusNotFound)
+		}
+	})
+}

@@ -1,0 +1,70 @@
+package service_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/service"
+)
+
+// TestImportContinuesAfterACrash carries rows out, loses the progress as a process
+// that is killed would, and lets another process continue.
+func TestImportContinuesAfterACrash(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		ctx := f.t.Context()
+		acme, anna := f.settled("anna@x.test")
+		c := anna.Caller(here)
+		_ = acme
+		var table strings.Builder
+		table.WriteString("id,name,email,tags\n")
+		for n := range 1100 {
+			fmt.Fprintf(&table, "E%d,Name %d,e%d@import.test,a;b\n", n, n, n)
+		}
+		jobs := service.NewJobs(f.store, slog.New(slog.DiscardHandler))
+		imports := service.NewImports(f.store, jobs)
+		in, err := imports.Upload(ctx, c, "people.csv", []byte(table.String()))
+		must(f.t, "upload", err)
+		check, err := imports.Check(ctx, in)
+		must(f.t, "check", err)
+		if check.Counts[domain.ImportNew] != 1100 {
+			f.t.Fatalf("the check counts %v, want 1100 new", check.Counts)
+		}
+		must(f.t, "start", imports.Start(ctx, c, in))
+		if err := imports.Start(ctx, c, in); domain.CodeOf(err) != domain.CodeConflict {
+			f.t.Errorf("start twice: %v", err)
+		}
+		// The first rows are carried out, but the progress is lost.
+		people := make([]domain.Provision, 500)
+		for n := range people {
+			people[n] = domain.Provision{ExternalID: fmt.Sprintf("E%d", n), Email: fmt.Sprintf("e%d@import.test", n), Name: fmt.Sprintf("Name %d", n), Tags: []string{"a", "b"}}
+		}
+		_, err = f.store.ProvisionAll(ctx, c, people)
+		must(f.t, "provision", err)
+
+		next := service.NewJobs(f.store, slog.New(slog.DiscardHandler))
+		service.NewImports(f.store, next)
+		must(f.t, "run", next.RunOpen(ctx))
+		in, _, err = imports.Get(ctx, c, in.ID)
+		must(f.t, "get", err)
+		job, err := next.Get(ctx, c, in.JobID)
+		must(f.t, "job", err)
+		if job.Running() || job.Done != 1100 || job.Problem != "" {
+			text, _ := json.Marshal(job)
+			f.t.Errorf("the job is %s", text)
+		}
+		list, err := f.store.Employees(ctx, c.Company.ID, domain.EmployeeFilter{Tag: "b"}, domain.PageRequest{Number: 1, Limit: 1})
+		must(f.t, "list", err)
+		if list.Total != 1100 {
+			f.t.Errorf("%d employees have the tag, want 1100", list.Total)
+		}
+		if list.Items[0].Tags[1] != "b" {
+			f.t.Errorf("the tags are %v", list.Items[0].Tags)
+		}
+		must(f.t, "erase", f.store.DeleteEmployee(ctx, c, "E7"))
+	})
+}
