@@ -15,14 +15,18 @@ import (
 // reads are the use cases on a company that everybody may call, also while it is
 // suspended. Whatever is not listed here changes something or shows a secret.
 var reads = map[string][]string{
-	"Learning":       {"Assignment", "AssignmentByExternalID", "Assignments", "Courses", "Employee", "Employees"},
+	"Learning": {
+		"Assignment", "AssignmentByExternalID", "Assignments", "CountTabs", "Courses", "Employee", "EmployeeOverviews", "EmployeeRecord",
+		"Employees", "ErasureEffects", "FindPeople", "ListAssignments", "Tags",
+	},
+	"Jobs":           {"Get", "Latest"},
 	"Companies":      {},
 	"Administrators": {"List"},
 	"Tokens":         {"Get"},
 	"Webhooks":       {"CountRedeliver", "Deliveries", "Delivery", "Get", "Health", "List", "RedeliveryJob", "SampleBody", "Waiting"},
 	"Audit":          {"List"},
 	"Requests":       {"Hours", "List"},
-	"Reports":        {"Assignments", "AuditLog", "Employees"},
+	"Reports":        {"AssignmentList", "Assignments", "AuditLog", "EmployeeList", "Employees"},
 }
 
 // ownerActs are the use cases that take an owner.
@@ -41,7 +45,8 @@ func TestEveryActIsAuthorized(t *testing.T) {
 	suspended := domain.Company{ID: 1, SuspendedAt: &suspendedAt}
 	checked := 0
 	for _, useCases := range []any{
-		&service.Learning{}, &service.Companies{}, &service.Administrators{}, &service.Tokens{}, &service.Webhooks{}, &service.Audit{}, &service.Reports{},
+		&service.Learning{}, &service.Companies{}, &service.Administrators{}, &service.Tokens{}, &service.Webhooks{}, &service.Audit{},
+		&service.Reports{}, &service.Requests{}, &service.Jobs{},
 	} {
 		value := reflect.ValueOf(useCases)
 		name := value.Type().Elem().Name()

@@ -101,8 +101,11 @@ func (w *Webhooks) check(ctx context.Context, in *domain.EndpointInput) error {
 }
 
 // CheckURL reports whether an address may be a target, in a sentence for the person
-// who entered it. Codes: rate_limited.
+// who entered it. Codes: rate_limited, insufficient_role, company_suspended.
 func (w *Webhooks) CheckURL(ctx context.Context, c domain.Caller, url string) error {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return err
+	}
 	release, err := w.probes.acquire(c.Company.ID)
 	if err != nil {
 		return err
