@@ -130,8 +130,9 @@ func (c *companyResumeCommand) Run(ctx context.Context, cli *commands) error {
 }
 
 type courseCommand struct {
-	Add   courseAddCommand   `cmd:"" help:"Add a course to a company."`
-	Slice courseSliceCommand `cmd:"" help:"Make a course from some modules of another one."`
+	Add     courseAddCommand     `cmd:"" help:"Add a course to a company."`
+	Slice   courseSliceCommand   `cmd:"" help:"Make a course from some modules of another one."`
+	Archive courseArchiveCommand `cmd:"" help:"Keep a company's own course from being assigned. What was assigned stays."`
 }
 
 type courseAddCommand struct {
@@ -149,6 +150,17 @@ func (c *courseAddCommand) Run(ctx context.Context, cli *commands) error {
 		return a.AddCourse(ctx, c.Company, app.CourseInput{
 			Name: c.Name, ExternalID: c.ExternalID, Assessment: c.Assessment, PassMark: c.PassMark, Attempts: c.Attempts, Modules: c.Module,
 		})
+	})
+}
+
+type courseArchiveCommand struct {
+	Company int64 `required:"" placeholder:"ID" help:"The company that owns the course."`
+	Course  int64 `required:"" placeholder:"ID" help:"The course."`
+}
+
+func (c *courseArchiveCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.CourseArchived, error) {
+		return a.ArchiveCourse(ctx, c.Company, c.Course)
 	})
 }
 

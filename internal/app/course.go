@@ -52,3 +52,22 @@ func (a *App) SliceCourse(ctx context.Context, company, course int64, name strin
 	id, err := a.learning.CutSlice(ctx, c, course, name, modules)
 	return CourseAdded{CourseID: id}, err
 }
+
+// CourseArchived is a course that can't be assigned any more.
+type CourseArchived struct {
+	CourseID int64  `json:"courseId"`
+	State    string `json:"state"` // always "archived"
+}
+
+func (c CourseArchived) String() string {
+	return fmt.Sprintf("Course %d can't be assigned any more. What was assigned stays.", c.CourseID)
+}
+
+// ArchiveCourse takes a course of a company's own out of what can be assigned.
+func (a *App) ArchiveCourse(ctx context.Context, company, course int64) (CourseArchived, error) {
+	c, err := a.caller(ctx, company)
+	if err != nil {
+		return CourseArchived{}, err
+	}
+	return CourseArchived{CourseID: course, State: "archived"}, a.learning.ArchiveCourse(ctx, c, course)
+}

@@ -37,12 +37,13 @@ type DeliveryLine struct {
 	ErrorKind  string `json:"errorKind,omitempty"`
 	CreatedAt  string `json:"createdAt"`
 	DueAt      string `json:"dueAt,omitempty"`
+	Test       bool   `json:"test,omitempty"`
 }
 
 func deliveryLine(d domain.Delivery) DeliveryLine {
 	line := DeliveryLine{
 		ID: d.ID, WebhookID: d.EndpointID, Event: string(d.Kind), State: string(d.State), Attempts: d.Attempts,
-		StatusCode: d.StatusCode, ErrorKind: d.ErrorKind, CreatedAt: domain.FormatInstant(d.CreatedAt),
+		StatusCode: d.StatusCode, ErrorKind: d.ErrorKind, CreatedAt: domain.FormatInstant(d.CreatedAt), Test: d.Test,
 	}
 	if d.State == domain.DeliveryPending {
 		line.DueAt = domain.FormatInstant(d.DueAt)

@@ -38,6 +38,9 @@ type backlog struct {
 	unrecorded int
 	window     int
 	strict     bool
+	// fetchAgain says that the queue was woken while attempts were unfinished, which a
+	// fetch skips. One of them may have been recorded and put back into the queue.
+	fetchAgain bool
 }
 
 func newBacklog(window int) backlog {
@@ -61,6 +64,12 @@ func (b *backlog) dueAt(at time.Time) {
 	if b.fetchAt.IsZero() || at.Before(b.fetchAt) {
 		b.fetchAt = at
 	}
+}
+
+// woken notes that something may be due now.
+func (b *backlog) woken(now time.Time) {
+	b.dueAt(now)
+	b.fetchAgain = b.fetchAgain || b.inFlight+b.unrecorded > 0
 }
 
 // add queues deliveries that were read at the time, at most limit. If there were as
@@ -130,6 +139,10 @@ func (b *backlog) sent(item *domain.DueDelivery) {
 func (b *backlog) recorded(item *domain.DueDelivery) {
 	b.unrecorded--
 	delete(b.unfinished, item.Sequence)
+	if b.fetchAgain && b.inFlight+b.unrecorded == 0 {
+		b.fetchAgain = false
+		b.dueAt(time.Now())
+	}
 }
 
 // adapt widens the window with every prompt answer, whatever it says, and narrows

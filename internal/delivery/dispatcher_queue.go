@@ -106,7 +106,7 @@ func (q *endpointQueue) takeWakeup(by wakeup) {
 			return
 		}
 	}
-	q.backlog.dueAt(now)
+	q.backlog.woken(now)
 }
 
 // fetch reads what is due, if something is, and takes or prolongs the lease when

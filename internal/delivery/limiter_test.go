@@ -195,3 +195,23 @@ func TestStrictOrderSendsOneAtATime(t *testing.T) {
 		t.Error("the second does not start after the first was recorded")
 	}
 }
+
+// A delivery that is recorded and put back into the queue before its queue has
+// noticed the record is skipped by the fetch that its wake-up causes. It is fetched
+// again after that.
+func TestBacklogFetchesAgainWhatAFetchSkipped(t *testing.T) {
+	t.Parallel()
+	b, now := newBacklog(4), time.Now()
+	b.add([]domain.DueDelivery{{Sequence: 1}}, 32, now)
+	item := b.start(0)
+	b.sent(&item)
+	b.woken(now)
+	b.add(nil, 32, now) // the fetch skips what is not recorded
+	if _, due := b.nextFetch(); due {
+		t.Error("it is fetched again before the result is recorded")
+	}
+	b.recorded(&item)
+	if _, due := b.nextFetch(); !due {
+		t.Error("nothing more is fetched")
+	}
+}

@@ -35,6 +35,15 @@ func (l *Learning) AddCourse(ctx context.Context, c domain.Caller, course domain
 	return l.store.AddCourse(ctx, c, course)
 }
 
+// ArchiveCourse takes a course of the company's own out of what can be assigned.
+// What was assigned stays. Codes: course_not_found, wrong_company.
+func (l *Learning) ArchiveCourse(ctx context.Context, c domain.Caller, id int64) error {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return err
+	}
+	return l.store.ArchiveCourse(ctx, c, id)
+}
+
 // CutSlice makes a course from some modules of another one, named by their
 // positions from 1. Codes: invalid_request, course_not_found, wrong_company.
 func (l *Learning) CutSlice(ctx context.Context, c domain.Caller, parent int64, name string, modules []int) (int64, error) {

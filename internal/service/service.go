@@ -69,6 +69,7 @@ type CourseStore interface {
 	Courses(ctx context.Context, company int64) (courses []domain.Course, version int64, err error)
 	Course(ctx context.Context, company, id int64) (domain.Course, error)
 	AddCourse(ctx context.Context, c domain.Caller, course domain.Course) (int64, error)
+	ArchiveCourse(ctx context.Context, c domain.Caller, id int64) error
 	PutCourse(ctx context.Context, by domain.Actor, course domain.Course) (id int64, status string, err error)
 	GrantCourse(ctx context.Context, by domain.Actor, externalID string, company int64, granted bool) (int64, error)
 }

@@ -73,6 +73,34 @@ func (s *Store) AddCourse(ctx context.Context, c domain.Caller, course domain.Co
 	return course.ID, err
 }
 
+// ArchiveCourse takes a course of the company's own out of what can be assigned.
+// What was assigned stays. Codes: course_not_found, wrong_company.
+func (s *Store) ArchiveCourse(ctx context.Context, c domain.Caller, id int64) error {
+	return s.write(ctx, func(tx db.Tx, box *outbox) error {
+		owner, found, archived := int64(0), false, false
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error { found = true; return r.Scan(&owner, &archived) },
+			`SELECT c.owner_company_id, c.archived_at IS NOT NULL FROM courses c WHERE c.id = $1`+s.db.ForUpdate("c"), id)
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		switch {
+		case !found:
+			return domain.ErrCourseNotFound
+		case owner != c.Company.ID:
+			return domain.ErrCourseWrongCompany
+		case archived:
+			return nil
+		}
+		b = &db.Batch{}
+		b.Exec(`UPDATE courses SET archived_at = $2 WHERE id = $1`, id, tx.Now())
+		box.audit(b, tx.Now(), courseEntry(c, "course.archived", id))
+		box.bumpVersion(b, domain.CacheCourses)
+		tx.SendAndCommit(b)
+		return nil
+	})
+}
+
 func (s *Store) insertCourse(ctx context.Context, tx db.Tx, course *domain.Course) error {
 	var parent *int64
 	if course.ParentID != 0 {

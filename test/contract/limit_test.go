@@ -32,3 +32,26 @@ func manyAssignments(t *testing.T, s *suite) {
 		t.Errorf("one more in bulk: %d %s", bulk.status, bulk.text)
 	}
 }
+
+// archivedCourse archives a course: it leaves the list, what was assigned stays, and
+// nothing more can be assigned.
+func archivedCourse(t *testing.T, s *suite) {
+	f := s.newCompany(t)
+	f.provision(t, "ARCHIVE")
+	f.assign(t, "ARCHIVE", f.exam, "BEFORE")
+	if _, err := f.suite.ArchiveCourse(t.Context(), f.id, f.exam); err != nil {
+		t.Fatal(err)
+	}
+	late := fmt.Sprintf(`{"employeeExternalId":"ARCHIVE","courseId":%d,"externalId":"AFTER"}`, f.exam)
+	f.send(t, "POST", "/assignments", late).wantFailure(t, "archived", 409, "course_archived", "")
+	bulk := f.send(t, "POST", "/assignments/bulk", `{"items":[`+late+`]}`)
+	if bulk.status != 200 || bulk.str("results.0.code") != "course_archived" {
+		t.Errorf("in bulk: %d %s", bulk.status, bulk.text)
+	}
+	if courses := f.send(t, "GET", "/courses", "").list("items"); len(courses) != 1 {
+		t.Errorf("%d courses are listed, want 1", len(courses))
+	}
+	if kept := f.send(t, "GET", "/assignments/by-external-id/BEFORE", ""); kept.status != 200 {
+		t.Errorf("the assignment made before: %d %s", kept.status, kept.text)
+	}
+}

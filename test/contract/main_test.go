@@ -78,6 +78,7 @@ var chapters = []struct {
 	{"courses", courses},
 	{"bulk", bulk},
 	{"bulk limit", bulkLimit},
+	{"archived course", archivedCourse},
 	{"many assignments", manyAssignments},
 	{"instants", instants},
 	{"learning", learning},

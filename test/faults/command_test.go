@@ -83,7 +83,7 @@ func TestCommandsPrintOneObject(t *testing.T) {
 			{"webhook rotate --company 1 --id 1", shape{"id": `^1$`, "secret": secret}},
 			{"webhook disable --company 1 --id 1", shape{"id": `^1$`, "state": `^"disabled"$`}},
 			{"webhook enable --company 1 --id 1 --webhook-allow-private --webhook-allow-http", shape{"id": `^1$`, "state": `^"enabled"$`}},
-			{"delivery list --company 1", shape{"deliveries": `^\[\]$`}},
+			{"delivery list --company 1", shape{"deliveries": `^\[\{.*"state":"delivered".*"test":true\}\]$`}}, // the test of enable
 			{"delivery redeliver --company 1 --since 1h --dry-run", shape{"count": `^0$`}},
 			{"webhook remove --company 1 --id 1", shape{"id": `^1$`, "state": `^"removed"$`}},
 		} {
