@@ -93,7 +93,7 @@ func (s *Store) loadActivities(ctx context.Context, tx db.Tx, items []domain.Act
 		report.assignments[a.ID] = a
 		report.order = append(report.order, a.ID)
 		return err
-	}, `SELECT `+assignmentColumns+assignmentFrom+` WHERE `+isReported+` ORDER BY a.id`, assignments)
+	}, `SELECT `+assignmentColumns+assignmentsFirst(s.db)+` WHERE `+isReported+` ORDER BY a.id`, assignments)
 	isKnown, activities := s.db.In("x.id", 1, db.Texts("id", unique(keys)))
 	b.Query(func(r db.Rows) error {
 		var id string

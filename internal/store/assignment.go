@@ -49,6 +49,13 @@ var (
 	JOIN courses c ON c.id = a.course_id`
 )
 
+// assignmentsFirst is assignmentFrom for conditions that name many assignments. It
+// finds those first: a planner that believes the company to have few employees would
+// look for all of the assignments once per employee.
+func assignmentsFirst(d db.Dialect) string {
+	return ` FROM assignments a` + d.Join("employees", "e", "e.company_id = a.company_id AND e.id = a.employee_id") + d.Join("courses", "c", "c.id = a.course_id")
+}
+
 func scanAssignment(r db.Rows, a *domain.Assignment, more ...any) error {
 	dest := append(assignmentDest(a), &a.CompanyID, &a.EmployeeID, &a.EmployeeExternalID, &a.EmployeeEmail, &a.EmployeeName)
 	return r.Scan(append(dest, more...)...)

@@ -128,7 +128,7 @@ func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 		err := scanAssignment(r, &a)
 		p.existing[a.ExternalID] = a
 		return err
-	}, `SELECT `+assignmentColumns+assignmentFrom+`
+	}, `SELECT `+assignmentColumns+assignmentsFirst(d)+`
 		WHERE a.company_id = $1 AND `+isRepeated+` AND a.revoked_at IS NULL`, company, externalKeys)
 }
 
