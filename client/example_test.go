@@ -3,7 +3,6 @@ package client_test
 import (
 	"context"
 	"fmt"
-	"log"
 	"net/http"
 	"net/http/httptest"
 
@@ -26,11 +25,13 @@ func ExampleClient_Employees() {
 
 	c, err := client.New(server.URL, "cb_example")
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	for employee, err := range c.Employees(context.Background(), client.EmployeeFilter{Tag: "warehouse"}) {
 		if err != nil {
-			log.Fatal(err)
+			fmt.Println(err)
+			return
 		}
 		fmt.Println(employee.ExternalID, employee.Name)
 	}

@@ -76,7 +76,7 @@ func (c *Client) backoff(attempt int) time.Duration {
 	if pause <= 0 {
 		return 0
 	}
-	return pause/2 + rand.N(pause/2+1)
+	return pause/2 + rand.N(pause/2+1) //nolint:gosec // The pause is no secret.
 }
 
 // retryAfter returns how long the server asks to wait. It always answers in seconds.

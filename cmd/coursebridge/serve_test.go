@@ -239,6 +239,7 @@ func TestRateLimitHoldsOnEachReplica(t *testing.T) {
 
 // A server on a machine without CA certificates starts and warns.
 func TestMissingCertificatesAreWarnedOf(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("COURSEBRIDGE_TEST_NO_CERTIFICATES") == "1" {
 		s := startServer(t, storetest.SQLite(t)) // a process of its own, because the pool is read once
 		if !strings.Contains(s.log.String(), "this machine has no CA certificates") {

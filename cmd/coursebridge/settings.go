@@ -128,11 +128,10 @@ func parseConfig(in io.Reader, known map[string]string) (map[string]string, erro
 
 // configValue returns the value of a setting; the items of a list are joined by commas.
 func configValue(text string) string {
-	items, isList := strings.CutPrefix(text, "[")
-	if items, isList = strings.CutSuffix(items, "]"); !isList {
+	if !strings.HasPrefix(text, "[") || !strings.HasSuffix(text, "]") {
 		return unquote(text)
 	}
-	values := strings.Split(items, ",")
+	values := strings.Split(text[1:len(text)-1], ",")
 	for i := range values {
 		values[i] = unquote(strings.TrimSpace(values[i]))
 	}

@@ -15,7 +15,7 @@ func notifySystemd(state string) {
 	if path == "" {
 		return
 	}
-	c, err := net.Dial("unixgram", path) // Go reads a leading @ as the abstract name that it is
+	c, err := (&net.Dialer{}).DialContext(context.Background(), "unixgram", path) // Go reads a leading @ as the abstract name that it is
 	if err != nil {
 		return
 	}

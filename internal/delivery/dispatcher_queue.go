@@ -118,7 +118,7 @@ func (q *endpointQueue) fetch() {
 		limit = q.backlog.fetchSize()
 	}
 	renews := q.lease.mustRenew(began)
-	if q.lease.isForeign(began) || limit == 0 && !(renews && q.backlog.isBusy()) {
+	if q.lease.isForeign(began) || limit == 0 && (!renews || !q.backlog.isBusy()) {
 		return
 	}
 	request := domain.FetchRequest{Key: q.key, Limit: limit, Skip: q.backlog.known()}

@@ -261,7 +261,9 @@ func TestRepeatedFieldNames(t *testing.T) {
 }
 
 // Unknown fields are ignored, and however many there are, they take no memory.
-func TestManyFieldsTakeNoMemory(t *testing.T) { // measures, so nothing runs in parallel with it
+//
+//nolint:paralleltest // It measures, so nothing runs in parallel with it.
+func TestManyFieldsTakeNoMemory(t *testing.T) {
 	var body strings.Builder
 	body.WriteString(`{"name":"first"`)
 	for i := 0; body.Len() < MaxBody-200; i++ {

@@ -1,6 +1,7 @@
 package pgtest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -42,7 +43,7 @@ func Pooler(tb testing.TB, address string) string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "coursebridge-pooler-")
+	dir, err := os.MkdirTemp("", "coursebridge-pooler-") //nolint:usetesting // Another user must be able to enter it.
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func findPooler(tb testing.TB) string {
 // listens.
 func startPooler(tb testing.TB, program, dir string, server *url.URL) (string, error) {
 	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}
@@ -96,7 +97,7 @@ func startPooler(tb testing.TB, program, dir string, server *url.URL) (string, e
 	if os.Getuid() == 0 {
 		args = []string{"-q", "-u", "postgres", config} // it refuses to run as root
 	}
-	cmd := exec.Command(program, args...)
+	cmd := exec.CommandContext(context.WithoutCancel(tb.Context()), program, args...) // the databases are dropped through it at the end
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
@@ -104,7 +105,7 @@ func startPooler(tb testing.TB, program, dir string, server *url.URL) (string, e
 	go func() { _ = cmd.Wait(); close(ended) }()
 	tb.Cleanup(func() { _ = cmd.Process.Kill(); <-ended })
 	for range 500 {
-		if conn, err := net.Dial("tcp", host); err == nil {
+		if conn, err := (&net.Dialer{}).DialContext(tb.Context(), "tcp", host); err == nil {
 			return host, conn.Close()
 		}
 		select {

@@ -92,7 +92,7 @@ func listenUnix(path string) (net.Listener, error) {
 		if info.Mode().Type() != fs.ModeSocket {
 			return nil, errors.New("the file exists and is not a socket; choose another --listen")
 		}
-		if c, err := net.Dial("unix", path); err == nil {
+		if c, err := (&net.Dialer{}).DialContext(context.Background(), "unix", path); err == nil {
 			_ = c.Close()
 			return nil, errors.New("the socket is in use by another program; stop it or choose another --listen")
 		}
@@ -100,7 +100,7 @@ func listenUnix(path string) (net.Listener, error) {
 			return nil, err
 		}
 	}
-	l, err := net.Listen("unix", path)
+	l, err := (&net.ListenConfig{}).Listen(context.Background(), "unix", path)
 	if err != nil {
 		return nil, err
 	}

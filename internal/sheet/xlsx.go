@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -46,18 +47,16 @@ func readXLSX(content []byte) (Table, error) {
 var errNoPart = errors.New("the workbook has no such part")
 
 func readPart(archive *zip.Reader, name string, read func(*xml.Decoder) error) error {
-	for _, f := range archive.File {
-		if !strings.EqualFold(f.Name, name) {
-			continue
-		}
-		part, err := f.Open()
-		if err != nil {
-			return errXLSX
-		}
-		defer part.Close()
-		return read(xml.NewDecoder(io.LimitReader(part, maxUnpacked)))
+	at := slices.IndexFunc(archive.File, func(f *zip.File) bool { return strings.EqualFold(f.Name, name) })
+	if at < 0 {
+		return errNoPart
 	}
-	return errNoPart
+	part, err := archive.File[at].Open()
+	if err != nil {
+		return errXLSX
+	}
+	defer part.Close()
+	return read(xml.NewDecoder(io.LimitReader(part, maxUnpacked)))
 }
 
 func readShared(d *xml.Decoder) ([]string, error) {

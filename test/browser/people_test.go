@@ -4,7 +4,7 @@ import "testing"
 
 func TestPersonIsAddedFoundEditedAndErased(t *testing.T) {
 	t.Parallel()
-	onEachEngine(t, func(t *testing.T, f *fixture) {
+	onEachEngine(t, func(_ *testing.T, f *fixture) {
 		b := f.administrator()
 		if b == nil {
 			return

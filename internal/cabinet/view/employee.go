@@ -45,12 +45,6 @@ func (f EmployeeFilter) query() []string {
 
 func (f EmployeeFilter) exportPath() string { return withQuery(PathEmployeeExport, f.query()...) }
 
-// path returns the address of the list narrowed to another selection.
-func (f EmployeeFilter) path(show string) string {
-	f.Show = show
-	return withQuery(PathEmployees, f.query()...)
-}
-
 func (f EmployeeFilter) withTag(tag string) string {
 	f.Tag = tag
 	return withQuery(PathEmployees, f.query()...)
