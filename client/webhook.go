@@ -38,8 +38,9 @@ type WebhookHandler struct {
 
 	// Assignment is called for assignment.created, .completed, .failed and .overdue.
 	Assignment func(context.Context, Delivery, v1.Event[v1.Assignment]) error
-	Joined     func(context.Context, Delivery, v1.Event[v1.Employee]) error
-	Removed    func(context.Context, Delivery, v1.Event[v1.EmployeeRemoved]) error
+	// Joined and Removed are called for employee.joined and employee.removed.
+	Joined  func(context.Context, Delivery, v1.Event[v1.Employee]) error
+	Removed func(context.Context, Delivery, v1.Event[v1.EmployeeRemoved]) error
 
 	memory memory
 }
@@ -76,7 +77,7 @@ func (h *WebhookHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *WebhookHandler) handle(ctx context.Context, header http.Header, body []byte) error {
-	d := Delivery{ID: header.Get("X-Service-Delivery")}
+	d := Delivery{ID: header.Get("webhook-id")} // signed, and the same as X-Service-Delivery
 	d.Sequence, _ = strconv.ParseInt(header.Get("X-Service-Sequence"), 10, 64)
 	d.Attempt, _ = strconv.Atoi(header.Get("X-Service-Attempt"))
 	seen := h.Seen

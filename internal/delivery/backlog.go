@@ -25,9 +25,9 @@ const (
 	maxFetch = 256
 )
 
-// backlog is what a queue knows of its endpoint's deliveries. An event of a record
-// does not start while another one of the same record is under way; in strict
-// order only one event is.
+// backlog is what a queue knows of its endpoint's deliveries. An event about an
+// employee does not start while another one about the same employee is under way. In
+// strict order, nothing starts before the result of the last attempt is recorded.
 type backlog struct {
 	items      []domain.DueDelivery // in the order of their sequence
 	fetchedAt  time.Time
@@ -38,8 +38,8 @@ type backlog struct {
 	unrecorded int
 	window     int
 	strict     bool
-	// fetchAgain says that the queue was woken while attempts were unfinished, which a
-	// fetch skips. One of them may have been recorded and put back into the queue.
+	// fetchAgain says that the queue was woken while attempts were unfinished. A fetch
+	// skips their deliveries, so it misses one that was put back meanwhile.
 	fetchAgain bool
 }
 

@@ -132,10 +132,15 @@ func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 		WHERE a.company_id = $1 AND `+isRepeated+` AND a.revoked_at IS NULL`, company, externalKeys)
 }
 
-// loadLive queues the reading of how many live assignments each employee has at
-// most, which the newest assignment of each knows. Counting them all halved the
-// rate of a bulk. It is a statement of its own because it must see what the request
-// added that the lock on the employees has waited for.
+// loadLive queues the reading of an upper bound of each employee's live assignments,
+// which is stored in live_at_most of their newest assignment. Counting them all
+// halved the rate of a bulk. If that is null, an older program made it, and they are
+// counted. It is a statement of its own: after the employees are locked, it sees the
+// assignments of a request that held the lock before.
+//
+// The newest assignment is searched as the last one up to the employee, not of the
+// employee: only the index on employees has that order, so that no planner walks all
+// assignments of the company backwards.
 func (p *assignPlan) loadLive(b *db.Batch, condition string, args ...any) {
 	b.Query(func(r db.Rows) error {
 		var employee int64
@@ -155,7 +160,7 @@ func (p *assignPlan) countNearLimit(ctx context.Context, tx db.Tx, d db.Dialect,
 	for employee, atMost := range p.live {
 		if atMost+p.valid > domain.MaxLiveAssignments {
 			near = append(near, employee)
-			p.live[employee] = 0
+			p.live[employee] = 0 // unless some are counted below
 		}
 	}
 	if len(near) == 0 {
