@@ -96,23 +96,23 @@ func unique[T ~string | ~int64](in []T) []T {
 // the decision and the commit.
 func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 	b.Query(func(r db.Rows) error { return r.Scan(&p.defaultDays) }, `SELECT default_deadline_days FROM companies WHERE id = $1`, company)
-	isNamed, employeeKeys := d.In("e.external_id", 2, db.Texts("external_id", p.employeeKeys))
+	names, args := d.ValuesTable(2, db.Texts("external_id", p.employeeKeys))
+	args = append([]any{company}, args...)
+	// A planner that knows the table hashes the keys; Dialect.In would compare each row of a small company with each key.
+	named := ` FROM employees e WHERE e.company_id = $1 AND e.external_id IN (SELECT k.external_id FROM ` + names + ` k) AND e.left_at IS `
 	b.Query(func(r db.Rows) error {
 		var e domain.Employee
 		err := scanEmployee(r, &e)
 		p.employees[e.ExternalID] = e
 		return err
-	}, `SELECT `+employeeColumns+` FROM employees e
-		WHERE e.company_id = $1 AND `+isNamed+` AND e.left_at IS NULL
-		ORDER BY e.id`+d.ForUpdate("e"), company, employeeKeys)
-	p.loadLive(b, `e.company_id = $1 AND `+isNamed+` AND e.left_at IS NULL`, company, employeeKeys)
+	}, `SELECT `+employeeColumns+named+`NULL ORDER BY e.id`+d.ForUpdate("e"), args...)
+	p.loadLive(b, named+`NULL`, args...)
 	b.Query(func(r db.Rows) error {
 		var id string
 		err := r.Scan(&id)
 		p.former[id] = true
 		return err
-	}, `SELECT DISTINCT e.external_id FROM employees e
-		WHERE e.company_id = $1 AND `+isNamed+` AND e.left_at IS NOT NULL`, company, employeeKeys)
+	}, `SELECT DISTINCT e.external_id`+named+`NOT NULL`, args...)
 	isNamedCourse, courseKeys := d.In("c.id", 2, db.Ints("id", p.courseKeys))
 	b.Query(func(r db.Rows) error {
 		var c grantedCourse
@@ -140,8 +140,8 @@ func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 //
 // The newest assignment is searched as the last one up to the employee, not of the
 // employee: only the index on employees has that order, so that no planner walks all
-// assignments of the company backwards.
-func (p *assignPlan) loadLive(b *db.Batch, condition string, args ...any) {
+// assignments of the company backwards. The employees are given as a FROM clause.
+func (p *assignPlan) loadLive(b *db.Batch, employees string, args ...any) {
 	b.Query(func(r db.Rows) error {
 		var employee int64
 		var atMost int
@@ -150,7 +150,7 @@ func (p *assignPlan) loadLive(b *db.Batch, condition string, args ...any) {
 		return err
 	}, `SELECT e.id, COALESCE((SELECT CASE WHEN a.employee_id = e.id THEN COALESCE(a.live_at_most, `+strconv.Itoa(domain.MaxLiveAssignments)+`) END
 			FROM assignments a WHERE a.company_id = e.company_id AND a.employee_id <= e.id
-			ORDER BY a.employee_id DESC, a.id DESC LIMIT 1), 0) FROM employees e WHERE `+condition, args...)
+			ORDER BY a.employee_id DESC, a.id DESC LIMIT 1), 0)`+employees, args...)
 }
 
 // countNearLimit counts the live assignments of the employees who may have too

@@ -81,7 +81,7 @@ func (s *Store) loadStep(b *db.Batch, company int64, step *assignStep) {
 		step.employees[e.ID] = e
 		return err
 	}, `SELECT `+employeeColumns+` FROM employees e WHERE `+condition+` ORDER BY e.id`+s.db.ForUpdate("e"), company, people)
-	p.loadLive(b, condition, company, people)
+	p.loadLive(b, ` FROM employees e WHERE `+condition, company, people)
 	courseKeys := unique(append([]int64(nil), step.in.CourseIDs...))
 	isCourse, courses := s.db.In("c.id", 2, db.Ints("id", courseKeys))
 	b.Query(func(r db.Rows) error {

@@ -217,20 +217,26 @@ func (s *Store) readEmployee(ctx context.Context, key employeeKey) (employeeWith
 	return found, err
 }
 
+// readEmployeeAlone looks one employee up with all assignments.
 func (s *Store) readEmployeeAlone(ctx context.Context, key employeeKey) (employeeWithAssignments, error) {
-	out, err := s.queryEmployees(ctx, []employeeKey{key}, "")
+	out := make([]employeeWithAssignments, 1)
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error { return scanEmployeeWithAssignments(r, out) },
+		`SELECT `+employeeColumns+`, 0, `+fieldList(true)+` FROM employees e`+
+			s.db.LeftJoin("assignments", "a", assignmentsOfEmployee)+s.db.LeftJoin("courses", "c", courseOfAssignment)+`
+			WHERE e.company_id = $1 AND e.external_id = $2 AND e.left_at IS NULL ORDER BY a.id`, key.company, key.externalID)
+	err := s.read(ctx, b)
 	return out[0], err
 }
+
+const (
+	assignmentsOfEmployee = `a.company_id = e.company_id AND a.employee_id = e.id AND a.revoked_at IS NULL`
+	courseOfAssignment    = `c.id = a.course_id`
+)
 
 // readEmployees looks employees up, with their first assignments, in one
 // statement.
 func (s *Store) readEmployees(ctx context.Context, keys []employeeKey) ([]employeeWithAssignments, error) {
-	return s.queryEmployees(ctx, keys, withinBatch)
-}
-
-// queryEmployees looks employees up, with those of their assignments for which
-// the condition holds.
-func (s *Store) queryEmployees(ctx context.Context, keys []employeeKey, condition string) ([]employeeWithAssignments, error) {
 	out := make([]employeeWithAssignments, len(keys))
 	rows, args := s.db.ValuesTable(1, append(db.Columns(keys,
 		db.IntColumn("company_id", func(k *employeeKey) int64 { return k.company }),
@@ -240,8 +246,8 @@ func (s *Store) queryEmployees(ctx context.Context, keys []employeeKey, conditio
 	b.Query(func(r db.Rows) error { return scanEmployeeWithAssignments(r, out) }, `SELECT `+employeeColumns+`, k.n, `+fieldList(true)+`
 		FROM `+rows+` k`+
 		s.db.Join("employees", "e", `e.company_id = k.company_id AND e.external_id = k.external_id AND e.left_at IS NULL`)+
-		s.db.LeftJoin("assignments", "a", `a.company_id = e.company_id AND a.employee_id = e.id AND a.revoked_at IS NULL`+condition)+
-		s.db.LeftJoin("courses", "c", `c.id = a.course_id`)+` ORDER BY k.n, a.id`, args...)
+		s.db.LeftJoin("assignments", "a", assignmentsOfEmployee+withinBatch)+
+		s.db.LeftJoin("courses", "c", courseOfAssignment)+` ORDER BY k.n, a.id`, args...)
 	return out, s.read(ctx, b)
 }
 

@@ -190,10 +190,11 @@ func (e *Engine) Erased(context.Context) {}
 func (e *Engine) Claim() error { return nil }
 
 // grownSQL finds tables that are much larger than when they were last analyzed,
-// or that were never analyzed.
+// or that were never analyzed. A hundred rows already mislead the planner: it
+// filtered all 500 employees of a company for each that was read, at half the rate.
 const grownSQL = `
 	SELECT quote_ident(s.relname) FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
-	WHERE s.schemaname = current_schema() AND s.n_mod_since_analyze > 1000 + 2 * greatest(c.reltuples, 0)`
+	WHERE s.schemaname = current_schema() AND s.n_mod_since_analyze > 100 + 2 * greatest(c.reltuples, 0)`
 
 // AnalyzeGrownTables analyzes tables that have grown fast. In a new database
 // PostgreSQL plans for empty tables and keeps those plans, and autovacuum runs
