@@ -31,7 +31,8 @@ func (c *Client) Employee(ctx context.Context, externalID string) (v1.EmployeeWi
 	return fetch[v1.EmployeeWithAssignments](ctx, c, request{path: []string{"employees", externalID}})
 }
 
-// Provision creates an employee, or links the person who has the address already.
+// Provision creates an employee. If an employee has the address already, they get
+// the external id.
 func (c *Client) Provision(ctx context.Context, in v1.ProvisionInput) (v1.Provisioned, error) {
 	return fetch[v1.Provisioned](ctx, c, request{method: http.MethodPost, path: []string{"employees", "provision"}, body: in})
 }

@@ -33,8 +33,9 @@ type WebhookHandler struct {
 	// Secrets are the signing secrets of the webhook, with whsec_. Two are needed
 	// only while one of them is being replaced.
 	Secrets []string
-	// Seen remembers deliveries. The default keeps the last 10,000 in memory.
-	Seen Seen
+	// Handled remembers which deliveries were handled. The default keeps the last
+	// 10,000 in memory.
+	Handled HandledDeliveries
 
 	// Assignment is called for assignment.created, .completed, .failed and .overdue.
 	Assignment func(context.Context, Delivery, v1.Event[v1.Assignment]) error
@@ -42,12 +43,12 @@ type WebhookHandler struct {
 	Joined  func(context.Context, Delivery, v1.Event[v1.Employee]) error
 	Removed func(context.Context, Delivery, v1.Event[v1.EmployeeRemoved]) error
 
-	memory memory
+	recent recentDeliveries
 }
 
-// Seen remembers which deliveries have been handled. An implementation that shares
+// HandledDeliveries remembers which deliveries have been handled. An implementation that shares
 // a database with the handling can do both in one transaction.
-type Seen interface {
+type HandledDeliveries interface {
 	Has(ctx context.Context, deliveryID string) (bool, error)
 	Add(ctx context.Context, deliveryID string) error
 }
@@ -80,17 +81,17 @@ func (h *WebhookHandler) handle(ctx context.Context, header http.Header, body []
 	d := Delivery{ID: header.Get("webhook-id")} // signed, and the same as X-Service-Delivery
 	d.Sequence, _ = strconv.ParseInt(header.Get("X-Service-Sequence"), 10, 64)
 	d.Attempt, _ = strconv.Atoi(header.Get("X-Service-Attempt"))
-	seen := h.Seen
-	if seen == nil {
-		seen = &h.memory
+	handled := h.Handled
+	if handled == nil {
+		handled = &h.recent
 	}
-	if repeated, err := seen.Has(ctx, d.ID); err != nil || repeated {
+	if repeated, err := handled.Has(ctx, d.ID); err != nil || repeated {
 		return err
 	}
 	if err := h.dispatch(ctx, d, body); err != nil {
 		return err
 	}
-	return seen.Add(ctx, d.ID)
+	return handled.Add(ctx, d.ID)
 }
 
 func (h *WebhookHandler) dispatch(ctx context.Context, d Delivery, body []byte) error {
@@ -151,23 +152,24 @@ func Verify(header http.Header, body []byte, now time.Time, secrets ...string) e
 	return errors.New("the signature does not match")
 }
 
-// memory is the default Seen. It forgets the oldest delivery when it is full.
-type memory struct {
+// recentDeliveries is the default HandledDeliveries. It forgets the oldest one when
+// it is full.
+type recentDeliveries struct {
 	mu    sync.Mutex
 	ids   map[string]bool
 	order []string
 }
 
-// remembered is how many deliveries memory keeps.
-const remembered = 10_000
+// maxRecent is how many deliveries recentDeliveries keeps.
+const maxRecent = 10_000
 
-func (m *memory) Has(_ context.Context, id string) (bool, error) {
+func (m *recentDeliveries) Has(_ context.Context, id string) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.ids[id], nil
 }
 
-func (m *memory) Add(_ context.Context, id string) error {
+func (m *recentDeliveries) Add(_ context.Context, id string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.ids == nil {
@@ -177,7 +179,7 @@ func (m *memory) Add(_ context.Context, id string) error {
 		m.ids[id] = true
 		m.order = append(m.order, id)
 	}
-	if len(m.order) > remembered {
+	if len(m.order) > maxRecent {
 		delete(m.ids, m.order[0])
 		m.order = m.order[1:]
 	}

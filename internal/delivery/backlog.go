@@ -21,6 +21,7 @@ const (
 	// before nothing more is started.
 	maxUnrecorded = 256
 
+	// minFetch and maxFetch bound how many deliveries are read at a time.
 	minFetch = 32
 	maxFetch = 256
 )
@@ -29,22 +30,22 @@ const (
 // employee does not start while another one about the same employee is under way. In
 // strict order, nothing starts before the result of the last attempt is recorded.
 type backlog struct {
-	items      []domain.DueDelivery // in the order of their sequence
-	fetchedAt  time.Time
-	fetchAt    time.Time          // when more is due; zero if nothing is known to be
-	unfinished map[int64]struct{} // by sequence: queued, under way, or not recorded yet
-	records    map[int64]int      // employees with attempts under way
-	inFlight   int
-	unrecorded int
-	window     int
-	strict     bool
+	items         []domain.DueDelivery // in the order of their sequence
+	itemsReadAt   time.Time
+	nextFetchAt   time.Time          // when more is due; zero if nothing is known to be
+	unfinished    map[int64]struct{} // by sequence: queued, under way, or not recorded yet
+	busyEmployees map[int64]int      // how many attempts about each employee are under way
+	inFlight      int
+	unrecorded    int
+	window        int
+	strict        bool
 	// fetchAgain says that the queue was woken while attempts were unfinished. A fetch
 	// skips their deliveries, so it misses one that was put back meanwhile.
 	fetchAgain bool
 }
 
 func newBacklog(window int) backlog {
-	return backlog{unfinished: map[int64]struct{}{}, records: map[int64]int{}, window: window}
+	return backlog{unfinished: map[int64]struct{}{}, busyEmployees: map[int64]int{}, window: window}
 }
 
 func (b *backlog) isBusy() bool { return len(b.items) > 0 || b.inFlight > 0 || b.unrecorded > 0 }
@@ -52,7 +53,7 @@ func (b *backlog) isBusy() bool { return len(b.items) > 0 || b.inFlight > 0 || b
 // nextFetch returns when more should be fetched; ok is false if nothing is due, or
 // enough is queued.
 func (b *backlog) nextFetch() (at time.Time, ok bool) {
-	return b.fetchAt, !b.fetchAt.IsZero() && len(b.items) <= b.window
+	return b.nextFetchAt, !b.nextFetchAt.IsZero() && len(b.items) <= b.window
 }
 
 func (b *backlog) fetchSize() int { return min(max(8*b.window, minFetch), maxFetch) }
@@ -61,8 +62,8 @@ func (b *backlog) known() []int64 { return slices.Collect(maps.Keys(b.unfinished
 
 // dueAt notes that something is due at the time.
 func (b *backlog) dueAt(at time.Time) {
-	if b.fetchAt.IsZero() || at.Before(b.fetchAt) {
-		b.fetchAt = at
+	if b.nextFetchAt.IsZero() || at.Before(b.nextFetchAt) {
+		b.nextFetchAt = at
 	}
 }
 
@@ -76,12 +77,12 @@ func (b *backlog) woken(now time.Time) {
 // many, more may be due.
 func (b *backlog) add(due []domain.DueDelivery, limit int, at time.Time) {
 	if limit > 0 {
-		if b.fetchAt = at; len(due) < limit {
-			b.fetchAt = time.Time{}
+		if b.nextFetchAt = at; len(due) < limit {
+			b.nextFetchAt = time.Time{}
 		}
 	}
 	if len(b.items) == 0 {
-		b.fetchedAt = at
+		b.itemsReadAt = at
 	}
 	for _, item := range due {
 		if _, known := b.unfinished[item.Sequence]; !known {
@@ -102,9 +103,9 @@ func (b *backlog) clear() {
 
 // restart drops what was not started, and has the next fetch made at the time;
 // none if it is zero.
-func (b *backlog) restart(fetchAt time.Time) {
+func (b *backlog) restart(nextFetchAt time.Time) {
 	b.clear()
-	b.fetchAt = fetchAt
+	b.nextFetchAt = nextFetchAt
 }
 
 // nextReady returns the index of the next delivery that may start, -1 if none may.
@@ -112,7 +113,7 @@ func (b *backlog) nextReady() int {
 	if b.inFlight >= b.window || b.unrecorded >= maxUnrecorded || b.strict && b.inFlight+b.unrecorded > 0 {
 		return -1
 	}
-	return slices.IndexFunc(b.items, func(d domain.DueDelivery) bool { return b.records[d.EmployeeID] == 0 })
+	return slices.IndexFunc(b.items, func(d domain.DueDelivery) bool { return b.busyEmployees[d.EmployeeID] == 0 })
 }
 
 // start takes a delivery out of the queue.
@@ -121,7 +122,7 @@ func (b *backlog) start(i int) domain.DueDelivery {
 	b.items = slices.Delete(b.items, i, i+1)
 	b.inFlight++
 	if item.EmployeeID != 0 {
-		b.records[item.EmployeeID]++
+		b.busyEmployees[item.EmployeeID]++
 	}
 	return item
 }
@@ -130,8 +131,8 @@ func (b *backlog) start(i int) domain.DueDelivery {
 func (b *backlog) sent(item *domain.DueDelivery) {
 	b.inFlight--
 	b.unrecorded++
-	if b.records[item.EmployeeID]--; b.records[item.EmployeeID] <= 0 {
-		delete(b.records, item.EmployeeID)
+	if b.busyEmployees[item.EmployeeID]--; b.busyEmployees[item.EmployeeID] <= 0 {
+		delete(b.busyEmployees, item.EmployeeID)
 	}
 }
 

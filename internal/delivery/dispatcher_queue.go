@@ -133,7 +133,7 @@ func (q *endpointQueue) fetch() {
 	switch now := time.Now(); {
 	case err != nil:
 		q.d.logError("fetch due deliveries", err)
-		q.backlog.fetchAt = now.Add(retryQuery)
+		q.backlog.nextFetchAt = now.Add(retryQuery)
 	case got == nil: // there is no such endpoint
 		q.backlog.restart(time.Time{})
 	case got.Owner == q.d.owner:
@@ -142,7 +142,7 @@ func (q *endpointQueue) fetch() {
 		}
 		q.take(got, limit, began)
 	case got.Remaining <= 0:
-		q.backlog.fetchAt = now.Add(retryLocked)
+		q.backlog.nextFetchAt = now.Add(retryLocked)
 	default:
 		q.lease.owner, q.lease.until = got.Owner, now.Add(got.Remaining)
 		if q.backlog.restart(time.Time{}); q.mustNotify {
@@ -205,7 +205,7 @@ func (q *endpointQueue) startReady() {
 	now := time.Now()
 	if q.d.life.isStopping() {
 		q.backlog.restart(time.Time{})
-	} else if len(q.backlog.items) > 0 && (now.Sub(q.backlog.fetchedAt) > keepQueued || !q.lease.isOurs(now)) {
+	} else if len(q.backlog.items) > 0 && (now.Sub(q.backlog.itemsReadAt) > keepQueued || !q.lease.isOurs(now)) {
 		q.backlog.restart(now)
 	}
 	for i := q.backlog.nextReady(); i >= 0 && q.d.limiter.acquire(q.slots); i = q.backlog.nextReady() {
@@ -223,7 +223,7 @@ func (q *endpointQueue) isDone() bool {
 	case q.d.life.isStopping():
 		return true
 	}
-	return !now.Before(q.lease.until) && (q.backlog.fetchAt.IsZero() || q.backlog.fetchAt.Sub(now) > 2*q.d.config.Poll)
+	return !now.Before(q.lease.until) && (q.backlog.nextFetchAt.IsZero() || q.backlog.nextFetchAt.Sub(now) > 2*q.d.config.Poll)
 }
 
 // nextVisit is when the queue looks again if nothing happens.

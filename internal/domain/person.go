@@ -6,7 +6,7 @@ import (
 )
 
 // Person is everything that is stored about one e-mail address in all companies.
-// It is what a person who asks for their data receives.
+// Somebody who asks for their data receives it.
 type Person struct {
 	Email         string               `json:"email"`
 	Account       *PersonAccount       `json:"account"`
@@ -79,8 +79,8 @@ type PersonAttempt struct {
 	ResponseBody string    `json:"responseBody"`
 }
 
-// PersonAdministrator is the account of a person who is an administrator, without
-// its secrets.
+// PersonAdministrator describes the person's administrator account, without its
+// secrets.
 type PersonAdministrator struct {
 	ID           int64           `json:"id"`
 	Name         string          `json:"name"`

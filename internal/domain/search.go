@@ -20,8 +20,8 @@ func FoldName(s string) string {
 	return strings.Join(strings.Fields(strings.ToLower(norm.NFC.String(s))), " ")
 }
 
-// FoldLastName returns the folded name with its last word first, by which a person
-// is found who is known by the family name only. It is empty for a single word.
+// FoldLastName returns the folded name with its last word first, so that a search
+// by family name finds it. It is empty for a single word.
 func FoldLastName(s string) string {
 	folded := FoldName(s)
 	i := strings.LastIndexByte(folded, ' ')

@@ -204,7 +204,7 @@ func (s *Store) updateActed(b *db.Batch, plan *actPlan, now time.Time) {
 			granted_attempts = r.new_granted, completed_at = r.new_completed, overdue_at = r.new_overdue, revoked_at = r.new_revoked,
 			updated_at = $2
 		FROM `+rows+` r WHERE assignments.company_id = $1 AND assignments.id = r.key_id`, append([]any{company, now}, args...)...)
-	if plan.act.Kind == domain.ActRestore { // the bound of the live assignments no longer holds: see loadLive
+	if plan.act.Kind == domain.ActRestore { // the bound of the live assignments no longer holds: see loadLiveAtMost
 		rows, args := s.db.ValuesTable(2, db.Columns(plan.changed,
 			db.IntColumn("key_employee", func(a *actChange) int64 { return a.EmployeeID }))...)
 		b.Exec(`UPDATE assignments SET live_at_most = NULL WHERE company_id = $1 AND employee_id IN (SELECT r.key_employee FROM `+rows+` r)`,

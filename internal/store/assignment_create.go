@@ -32,7 +32,7 @@ func (s *Store) Assign(ctx context.Context, c domain.Caller, items []domain.Bulk
 		}
 		plan.decide(items, tx.Now())
 		out = plan.results
-		if len(plan.made) > 0 {
+		if len(plan.created) > 0 {
 			last := &db.Batch{}
 			s.insertAssignments(last, plan, c.Actor)
 			box.audit(last, tx.Now(), plan.entry(c))
@@ -56,10 +56,10 @@ type assignPlan struct {
 	former      map[string]bool
 	courses     map[int64]grantedCourse
 	existing    map[string]domain.Assignment
-	live        map[int64]int // at most so many live assignments, by employee
+	liveAtMost  map[int64]int // by employee: at most so many live assignments
 
 	results []domain.BulkResult
-	made    []domain.Assignment
+	created []domain.Assignment
 }
 
 type grantedCourse struct {
@@ -71,7 +71,7 @@ func newAssignPlan(items []domain.BulkItem) *assignPlan {
 	p := &assignPlan{
 		defaultDays: domain.DefaultDeadlineDays,
 		employees:   map[string]domain.Employee{}, former: map[string]bool{},
-		courses: map[int64]grantedCourse{}, existing: map[string]domain.Assignment{}, live: map[int64]int{},
+		courses: map[int64]grantedCourse{}, existing: map[string]domain.Assignment{}, liveAtMost: map[int64]int{},
 	}
 	for _, it := range items {
 		if it.Err != nil {
@@ -106,7 +106,7 @@ func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 		p.employees[e.ExternalID] = e
 		return err
 	}, `SELECT `+employeeColumns+named+`NULL ORDER BY e.id`+d.ForUpdate("e"), args...)
-	p.loadLive(b, named+`NULL`, args...)
+	p.loadLiveAtMost(b, named+`NULL`, args...)
 	b.Query(func(r db.Rows) error {
 		var id string
 		err := r.Scan(&id)
@@ -122,17 +122,17 @@ func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 	}, `SELECT `+courseColumns+`, g.company_id IS NOT NULL FROM courses c
 		LEFT JOIN course_grants g ON g.company_id = $1 AND g.course_id = c.id WHERE `+isNamedCourse+`
 		ORDER BY c.id`+d.ForShare("c"), company, courseKeys)
-	isRepeated, externalKeys := d.In("a.external_id", 2, db.Texts("external_id", p.externalKeys))
+	hasKey, externalKeys := d.In("a.external_id", 2, db.Texts("external_id", p.externalKeys))
 	b.Query(func(r db.Rows) error {
 		var a domain.Assignment
 		err := scanAssignment(r, &a)
 		p.existing[a.ExternalID] = a
 		return err
 	}, `SELECT `+assignmentColumns+assignmentsFirst(d)+`
-		WHERE a.company_id = $1 AND `+isRepeated+` AND a.revoked_at IS NULL`, company, externalKeys)
+		WHERE a.company_id = $1 AND `+hasKey+` AND a.revoked_at IS NULL`, company, externalKeys)
 }
 
-// loadLive queues the reading of an upper bound of each employee's live assignments,
+// loadLiveAtMost queues the reading of an upper bound of each employee's live assignments,
 // which is stored in live_at_most of their newest assignment. Counting them all
 // halved the rate of a bulk. If that is null, an older program made it, and they are
 // counted. It is a statement of its own: after the employees are locked, it sees the
@@ -141,12 +141,12 @@ func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 // The newest assignment is searched as the last one up to the employee, not of the
 // employee: only the index on employees has that order, so that no planner walks all
 // assignments of the company backwards. The employees are given as a FROM clause.
-func (p *assignPlan) loadLive(b *db.Batch, employees string, args ...any) {
+func (p *assignPlan) loadLiveAtMost(b *db.Batch, employees string, args ...any) {
 	b.Query(func(r db.Rows) error {
 		var employee int64
 		var atMost int
 		err := r.Scan(&employee, &atMost)
-		p.live[employee] = atMost
+		p.liveAtMost[employee] = atMost
 		return err
 	}, `SELECT e.id, COALESCE((SELECT CASE WHEN a.employee_id = e.id THEN COALESCE(a.live_at_most, `+strconv.Itoa(domain.MaxLiveAssignments)+`) END
 			FROM assignments a WHERE a.company_id = e.company_id AND a.employee_id <= e.id
@@ -157,10 +157,10 @@ func (p *assignPlan) loadLive(b *db.Batch, employees string, args ...any) {
 // many of them after the request. They are locked, so nobody adds any meanwhile.
 func (p *assignPlan) countNearLimit(ctx context.Context, tx db.Tx, d db.Dialect, company int64) error {
 	var near []int64
-	for employee, atMost := range p.live {
+	for employee, atMost := range p.liveAtMost {
 		if atMost+p.valid > domain.MaxLiveAssignments {
 			near = append(near, employee)
-			p.live[employee] = 0 // unless some are counted below
+			p.liveAtMost[employee] = 0 // unless some are counted below
 		}
 	}
 	if len(near) == 0 {
@@ -172,7 +172,7 @@ func (p *assignPlan) countNearLimit(ctx context.Context, tx db.Tx, d db.Dialect,
 		var employee int64
 		var count int
 		err := r.Scan(&employee, &count)
-		p.live[employee] = count
+		p.liveAtMost[employee] = count
 		return err
 	}, `SELECT a.employee_id, COUNT(*) FROM assignments a
 		WHERE a.company_id = $1 AND `+isNear+` AND a.revoked_at IS NULL
@@ -182,17 +182,18 @@ func (p *assignPlan) countNearLimit(ctx context.Context, tx db.Tx, d db.Dialect,
 
 // decide sets the result of every item, in the order of the items.
 func (p *assignPlan) decide(items []domain.BulkItem, now time.Time) {
-	p.results, p.made = make([]domain.BulkResult, len(items)), nil
+	p.results, p.created = make([]domain.BulkResult, len(items)), nil
 	for i, it := range items {
 		if it.Err != nil {
 			p.results[i].Err = it.Err
 			continue
 		}
-		p.results[i] = p.one(it.New, now)
+		p.results[i] = p.decideItem(it.New, now)
 	}
 }
 
-func (p *assignPlan) one(in domain.NewAssignment, now time.Time) domain.BulkResult {
+// decideItem creates one assignment in memory, or returns the error of the item.
+func (p *assignPlan) decideItem(in domain.NewAssignment, now time.Time) domain.BulkResult {
 	existing, repeated := p.existing[in.ExternalID]
 	var conflict error
 	if repeated {
@@ -217,20 +218,20 @@ func (p *assignPlan) one(in domain.NewAssignment, now time.Time) domain.BulkResu
 		return domain.BulkResult{Err: domain.ErrCourseArchived}
 	case conflict != nil:
 		return domain.BulkResult{Err: conflict}
-	case p.live[e.ID] >= domain.MaxLiveAssignments:
+	case p.liveAtMost[e.ID] >= domain.MaxLiveAssignments:
 		return domain.BulkResult{Err: domain.ErrTooManyAssignments}
 	}
-	p.live[e.ID]++
+	p.liveAtMost[e.ID]++
 	a := in.Make(e, course.Course, now, p.defaultDays)
-	a.ID = p.ids[len(p.made)]
+	a.ID = p.ids[len(p.created)]
 	p.existing[in.ExternalID] = a
-	p.made = append(p.made, a)
+	p.created = append(p.created, a)
 	return domain.BulkResult{Assignment: a}
 }
 
 func (p *assignPlan) events(now time.Time) []domain.Event {
-	out := make([]domain.Event, len(p.made))
-	for i, a := range p.made {
+	out := make([]domain.Event, len(p.created))
+	for i, a := range p.created {
 		out[i] = domain.AssignmentEvent(domain.EventAssignmentCreated, a, now)
 	}
 	return out
@@ -239,12 +240,12 @@ func (p *assignPlan) events(now time.Time) []domain.Event {
 // entry returns the one audit entry of a request, however many assignments it made.
 func (p *assignPlan) entry(c domain.Caller) domain.AuditEntry {
 	e := domain.AuditEntry{CompanyID: c.Company.ID, Actor: c.Actor, Action: "assignment.created", RecordKind: "assignment"}
-	if len(p.made) == 1 {
-		e.RecordID, e.EmployeeID = strconv.FormatInt(p.made[0].ID, 10), p.made[0].EmployeeID
+	if len(p.created) == 1 {
+		e.RecordID, e.EmployeeID = strconv.FormatInt(p.created[0].ID, 10), p.created[0].EmployeeID
 		return e
 	}
-	e.RecordID = fmt.Sprintf("%d–%d", p.made[0].ID, p.made[len(p.made)-1].ID)
-	e.Detail = fmt.Sprintf("%d assignments in one request.", len(p.made))
+	e.RecordID = fmt.Sprintf("%d–%d", p.created[0].ID, p.created[len(p.created)-1].ID)
+	e.Detail = fmt.Sprintf("%d assignments in one request.", len(p.created))
 	return e
 }
 
@@ -252,7 +253,7 @@ func (p *assignPlan) entry(c domain.Caller) domain.AuditEntry {
 // for the same keys then wait for each other instead of deadlocking; the later one
 // runs again and finds what the first has created.
 func (s *Store) insertAssignments(b *db.Batch, p *assignPlan, by domain.Actor) {
-	sorted := slices.SortedFunc(slices.Values(p.made), func(x, y domain.Assignment) int { return strings.Compare(x.ExternalID, y.ExternalID) })
+	sorted := slices.SortedFunc(slices.Values(p.created), func(x, y domain.Assignment) int { return strings.Compare(x.ExternalID, y.ExternalID) })
 	rows, args := s.db.ValuesTable(5, db.Columns(sorted,
 		db.IntColumn("id", func(a *domain.Assignment) int64 { return a.ID }),
 		db.TextColumn("external_id", func(a *domain.Assignment) string { return a.ExternalID }),
@@ -260,10 +261,10 @@ func (s *Store) insertAssignments(b *db.Batch, p *assignPlan, by domain.Actor) {
 		db.IntColumn("course_id", func(a *domain.Assignment) int64 { return a.CourseID }),
 		db.TimeColumn("deadline", func(a *domain.Assignment) time.Time { return a.Deadline }),
 		db.BoolColumn("required", func(a *domain.Assignment) bool { return a.IsRequired }),
-		db.IntColumn("live_at_most", func(a *domain.Assignment) int64 { return int64(p.live[a.EmployeeID]) }))...)
+		db.IntColumn("live_at_most", func(a *domain.Assignment) int64 { return int64(p.liveAtMost[a.EmployeeID]) }))...)
 	b.Exec(`INSERT INTO assignments (company_id, id, external_id, employee_id, course_id, status, percent, attempts, granted_attempts,
 			is_required, assigned_at, deadline, asked_deadline, asked_required, updated_at, live_at_most, assigned_by, assigned_via)
 		SELECT $1, r.id, r.external_id, r.employee_id, r.course_id, 'assigned', 0, 0, 0,
 			r.required, $2, r.deadline, r.deadline, r.required, $2, r.live_at_most, $3, $4
-		FROM `+rows+` r`, append([]any{p.made[0].CompanyID, p.made[0].AssignedAt, by.Ref(), by.Via()}, args...)...)
+		FROM `+rows+` r`, append([]any{p.created[0].CompanyID, p.created[0].AssignedAt, by.Ref(), by.Via()}, args...)...)
 }

@@ -43,7 +43,7 @@ func (s *Store) StepAssign(ctx context.Context, c domain.Caller, in domain.Assig
 		}
 		tally := step.decide(tx)
 		last := &db.Batch{}
-		if len(step.plan.made) > 0 {
+		if len(step.plan.created) > 0 {
 			s.insertAssignments(last, step.plan, c.Actor)
 			box.audit(last, tx.Now(), step.entry(c))
 			box.events(last, tx.Now(), step.plan.events(tx.Now())...)
@@ -81,7 +81,7 @@ func (s *Store) loadStep(b *db.Batch, company int64, step *assignStep) {
 		step.employees[e.ID] = e
 		return err
 	}, `SELECT `+employeeColumns+` FROM employees e WHERE `+condition+` ORDER BY e.id`+s.db.ForUpdate("e"), company, people)
-	p.loadLive(b, ` FROM employees e WHERE `+condition, company, people)
+	p.loadLiveAtMost(b, ` FROM employees e WHERE `+condition, company, people)
 	courseKeys := unique(append([]int64(nil), step.in.CourseIDs...))
 	isCourse, courses := s.db.In("c.id", 2, db.Ints("id", courseKeys))
 	b.Query(func(r db.Rows) error {
@@ -116,7 +116,7 @@ func unlessAgain(in domain.AssignCourses) string {
 func (step *assignStep) decide(tx db.Tx) domain.Tally {
 	tally := decodeTally(step.job.Result)
 	p := step.plan
-	p.made = nil
+	p.created = nil
 	for _, id := range step.people {
 		e, ok := step.employees[id]
 		for _, courseID := range step.in.CourseIDs {
@@ -130,14 +130,14 @@ func (step *assignStep) decide(tx db.Tx) domain.Tally {
 				tally[string(domain.CodeCourseArchived)]++
 			case step.has[[2]int64{id, courseID}]:
 				tally[outcomeAlready]++
-			case p.live[id] >= domain.MaxLiveAssignments:
+			case p.liveAtMost[id] >= domain.MaxLiveAssignments:
 				tally[string(domain.CodeTooManyAssignments)]++
 			default:
-				p.live[id]++
+				p.liveAtMost[id]++
 				name := fmt.Sprintf("cabinet-%d-%d-%d", step.job.ID, id, courseID)
 				a := step.in.Request(name, e, courseID).Make(e, course.Course, tx.Now(), cmp.Or(step.in.Days, p.defaultDays))
-				a.ID = p.ids[len(p.made)]
-				p.made = append(p.made, a)
+				a.ID = p.ids[len(p.created)]
+				p.created = append(p.created, a)
 				tally[domain.OutcomeDone]++
 			}
 		}
@@ -148,9 +148,9 @@ func (step *assignStep) decide(tx db.Tx) domain.Tally {
 // entry returns the audit entry of a step.
 func (step *assignStep) entry(c domain.Caller) domain.AuditEntry {
 	e := step.plan.entry(c)
-	if len(step.plan.made) > 1 {
+	if len(step.plan.created) > 1 {
 		e.RecordKind, e.RecordID = "job", strconv.FormatInt(step.job.ID, 10)
-		e.Detail = fmt.Sprintf("%d assignments.", len(step.plan.made))
+		e.Detail = fmt.Sprintf("%d assignments.", len(step.plan.created))
 	}
 	return e
 }

@@ -53,7 +53,7 @@ func (f AssignForm) sum() string {
 	return plural(f.People, "person", "people") + " × " + plural(courses, "course", "courses") + " = " + formatCount(f.People*courses)
 }
 
-// skipped describes who has the courses already.
+// skipped describes how many people have the courses already and are left out.
 func (f AssignForm) skipped() string {
 	if f.Already == 0 {
 		return ""
