@@ -56,6 +56,8 @@ var routeAccess = map[string]access{
 
 	"GET " + view.PathTokens: look, "GET " + view.PathTokenNew: look, "POST " + view.PathTokenNew: change,
 	"GET " + view.PathTokens + "/{id}": look, "GET " + view.PathTokens + "/{id}/created": look,
+	"GET " + view.PathTokens + "/{id}/regenerate": look, "POST " + view.PathTokens + "/{id}/regenerate": change,
+	"GET " + view.PathTokens + "/{id}/end-old": look, "POST " + view.PathTokens + "/{id}/end-old": change,
 	"GET " + view.PathTokens + "/{id}/rename": look, "POST " + view.PathTokens + "/{id}/rename": change,
 	"GET " + view.PathTokens + "/{id}/revoke": look, "POST " + view.PathTokens + "/{id}/revoke": change,
 
@@ -110,7 +112,7 @@ func TestEveryPageAsEachRole(t *testing.T) {
 			method, _, _ := strings.Cut(pattern, " ")
 			form := []string{}
 			if method == http.MethodPost {
-				form = append(form, "name", "x", "role", "viewer", "scope", "b2b_provision", "expiry", "90")
+				form = append(form, "name", "x", "role", "viewer", "scope", "b2b_provision", "expiry", "90", "grace", "1")
 			}
 			var got int
 			if method == http.MethodPost {

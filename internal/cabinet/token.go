@@ -18,6 +18,10 @@ func (c *Cabinet) tokenPages(private register) {
 	private("GET "+view.PathTokens+"/{id}/created", tokenCreated)
 	private("GET "+view.PathTokens+"/{id}/rename", renameForm)
 	private("POST "+view.PathTokens+"/{id}/rename", renameToken)
+	private("GET "+view.PathTokens+"/{id}/regenerate", regenerateForm)
+	private("POST "+view.PathTokens+"/{id}/regenerate", regenerateToken)
+	private("GET "+view.PathTokens+"/{id}/end-old", confirmEndPrevious)
+	private("POST "+view.PathTokens+"/{id}/end-old", endPreviousToken)
 	private("GET "+view.PathTokens+"/{id}/revoke", confirmRevoke)
 	private("POST "+view.PathTokens+"/{id}/revoke", revokeToken)
 }
@@ -32,6 +36,9 @@ func (p *page) tokenView(t domain.Token) view.Token {
 	}
 	for _, a := range t.Allowed {
 		v.Allowed = append(v.Allowed, a.String())
+	}
+	if t.Regenerated(p.Now()) {
+		v.PreviousLastFour, v.PreviousUntil = t.PreviousLastFour, t.PreviousUntil
 	}
 	switch {
 	case t.RevokedAt != nil:
@@ -99,7 +106,7 @@ func createToken(p *page) error {
 	if len(errs) == 0 {
 		made, secret, err := p.Tokens.Create(p.r.Context(), p.caller(), in)
 		if err == nil {
-			return p.redirectWithValue(flashToken(made.ID), secret, view.PathToken(made.ID, "created"))
+			return p.redirectWithValue(flashToken(made.ID), newSecret{Secret: secret}, view.PathToken(made.ID, "created"))
 		}
 		var ok bool
 		if errs, ok = formErrors(err); !ok {
@@ -184,6 +191,12 @@ func token(p *page) error {
 	return p.renderOK(view.TokenPage(p.shell(), p.tokenView(t), hours))
 }
 
+// newSecret is a token's secret on the way to the page that shows it.
+type newSecret struct {
+	Secret string
+	Again  bool // it replaces another
+}
+
 func flashToken(id int64) string { return "token " + strconv.FormatInt(id, 10) }
 
 // tokenCreated shows a new token once. Afterwards it leads to the token's page.
@@ -192,54 +205,12 @@ func tokenCreated(p *page) error {
 	if err != nil {
 		return err
 	}
-	var secret string
-	if !p.takeFlashValue(flashToken(t.ID), &secret) {
+	var made newSecret
+	if !p.takeFlashValue(flashToken(t.ID), &made) {
 		return p.redirect(view.PathToken(t.ID))
 	}
 	return p.renderOK(view.TokenCreatedPage(p.shell(), view.TokenCreated{
-		Token: p.tokenView(t), Secret: secret,
-		Curl: "curl " + p.PublicURL() + "/api/v1/token -H 'Authorization: Bearer " + secret + "'",
+		Token: p.tokenView(t), Secret: made.Secret, Again: made.Again,
+		Curl: "curl " + p.PublicURL() + "/api/v1/token -H 'Authorization: Bearer " + made.Secret + "'",
 	}))
-}
-
-func renameForm(p *page) error {
-	t, err := p.tokenFromPath()
-	if err != nil {
-		return err
-	}
-	return p.renderOK(view.TokenRenamePage(p.shell(), view.TokenRename{Token: p.tokenView(t), Name: t.Name}))
-}
-
-func renameToken(p *page) error {
-	t, err := p.tokenFromPath()
-	if err != nil {
-		return err
-	}
-	_, err = p.Tokens.Rename(p.r.Context(), p.caller(), t.ID, p.field("name"))
-	if errs, ok := formErrors(err); ok {
-		return p.renderInvalid(view.TokenRenamePage(p.shell(), view.TokenRename{Token: p.tokenView(t), Name: p.field("name"), Errors: errs}))
-	}
-	if err != nil {
-		return err
-	}
-	return p.redirectDone("Token renamed.", view.PathToken(t.ID))
-}
-
-func confirmRevoke(p *page) error {
-	t, err := p.tokenFromPath()
-	if err != nil {
-		return err
-	}
-	return p.renderOK(view.ConfirmPage(p.shell(), view.TokenRevoke(p.clock(), p.tokenView(t))))
-}
-
-func revokeToken(p *page) error {
-	t, err := p.tokenFromPath()
-	if err != nil {
-		return err
-	}
-	if _, err := p.Tokens.Revoke(p.r.Context(), p.caller(), t.ID); err != nil {
-		return err
-	}
-	return p.redirectDone("“"+t.Name+"” has been revoked.", view.PathTokens)
 }

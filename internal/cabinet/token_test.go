@@ -34,6 +34,36 @@ func TestTokenFromCreationToRevocation(t *testing.T) {
 	})
 }
 
+// Regenerating shows the new secret once, and both work until the old one is stopped.
+func TestTokenRegeneration(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		v := f.administrator()
+		path, first := v.createToken("HR sync")
+		v.get(path+"/regenerate").wantText("Regenerate “HR sync”?", "In 24 hours", "It has never been used.")
+		v.post(path+"/regenerate", "grace", "soon", "expiry", "date", "date", "2001-01-01").wantStatus(http.StatusUnprocessableEntity).
+			wantText("Choose when the old secret stops working.", "The date must lie in the future.")
+		v.post(path+"/regenerate", "grace", "9999", "expiry", "90").wantStatus(http.StatusUnprocessableEntity).wantText("30 days")
+		shown := v.post(path+"/regenerate", "grace", "24", "expiry", "90").wantRedirect(path+"/created").wantText("Token regenerated", first[len(first)-4:]+", works until")
+		second := shown.secret()
+		v.get(path + "/created").wantRedirect(path).wantText("The old secret still works").wantNoText(second)
+		for _, secret := range []string{first, second} {
+			if got := f.callAPI(secret, http.MethodGet, "/token", nil); got != http.StatusOK {
+				f.Errorf("the secret ending in %s answers %d in the grace period", secret[len(secret)-4:], got)
+			}
+		}
+		v.get(path + "/end-old").wantText("Stop the old secret")
+		v.post(path + "/end-old").wantRedirect(path).wantText("The old secret has stopped working.").wantNoText("still works")
+		if got := f.callAPI(first, http.MethodGet, "/token", nil); got != http.StatusUnauthorized {
+			f.Errorf("the stopped secret answers %d", got)
+		}
+		v.get(path + "/end-old").wantRedirect(path)
+		v.get(view.PathAudit).wantText("Token regenerated", "Token old secret stopped").wantNoText(second)
+		v.post(path + "/revoke")
+		v.post(path+"/regenerate", "grace", "0", "expiry", "90").wantStatus(http.StatusUnprocessableEntity).wantText("revoked or expired")
+	})
+}
+
 // The list shows every token, however many were revoked over the years.
 func TestTokenListHasPages(t *testing.T) {
 	t.Parallel()

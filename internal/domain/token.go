@@ -52,6 +52,25 @@ type Token struct {
 	LastUsedAt *time.Time
 	LastUsedIP string // the address of the last use
 	Company    Company
+
+	// The secret before the last regeneration, which may still be used.
+	PreviousLastFour string
+	PreviousUntil    *time.Time
+}
+
+// Regenerated reports whether the secret before the last regeneration still works
+// at now.
+func (t Token) Regenerated(now time.Time) bool {
+	return t.RevokedAt == nil && t.PreviousUntil != nil && now.Before(*t.PreviousUntil)
+}
+
+// AsPrevious returns the token as the bearer of its previous secret has it: it ends
+// with the grace period.
+func (t Token) AsPrevious() Token {
+	if t.PreviousUntil != nil && (t.ExpiresAt == nil || t.PreviousUntil.Before(*t.ExpiresAt)) {
+		t.ExpiresAt = t.PreviousUntil
+	}
+	return t
 }
 
 // Has reports whether the token carries the scope.
@@ -99,6 +118,27 @@ func (n *NewToken) Check(now time.Time) error {
 		c.Add("allowed", fmt.Errorf("must be at most %d addresses or ranges", MaxAllowed))
 	}
 	if n.ExpiresAt != nil && !n.ExpiresAt.After(now) {
+		c.Add("expires", errors.New("must lie in the future"))
+	}
+	return c.Err()
+}
+
+// MaxTokenGrace is how long a replaced secret of a token can keep working.
+const MaxTokenGrace = 30 * 24 * time.Hour
+
+// TokenRegeneration replaces the secret of a token.
+type TokenRegeneration struct {
+	Grace     time.Duration // how long the replaced secret keeps working
+	ExpiresAt *time.Time    // of the token from now on; nil: never
+}
+
+// Check reports every field that is wrong.
+func (r *TokenRegeneration) Check(now time.Time) error {
+	var c Checks
+	if r.Grace < 0 || r.Grace > MaxTokenGrace {
+		c.Add("grace", errors.New("must be between now and 30 days"))
+	}
+	if r.ExpiresAt != nil && !r.ExpiresAt.After(now) {
 		c.Add("expires", errors.New("must lie in the future"))
 	}
 	return c.Err()
@@ -233,6 +273,7 @@ var ErrUnauthorized = Errorf(CodeUnauthorized, "Missing or invalid token. Send t
 // Errors about tokens.
 var (
 	ErrTokenNotFound     = Errorf(CodeNotFound, "There is no such token.")
+	ErrTokenEnded        = Errorf(CodeInvalid, "This token is revoked or expired. Create a new one instead.")
 	ErrTooManyTokens     = Errorf(CodeInvalid, "A company can have at most %d tokens. Revoke one that is not needed any more.", MaxTokens)
 	ErrAddressNotAllowed = Errorf(CodeAddressNotAllowed, "This token may not be used from your network address. Ask the company's administrator to allow it in the business cabinet under Integrations, Tokens.")
 )

@@ -22,6 +22,8 @@ type TokenStore interface {
 	Tokens(ctx context.Context, f domain.TokenFilter, p domain.PageRequest) (domain.Page[domain.Token], error)
 	Token(ctx context.Context, company, id int64) (domain.Token, error)
 	ChangeToken(ctx context.Context, c domain.Caller, id int64, change domain.TokenChange) (domain.Token, error)
+	RegenerateToken(ctx context.Context, c domain.Caller, id int64, r domain.TokenRegeneration, digest domain.TokenDigest) (domain.Token, error)
+	EndPreviousToken(ctx context.Context, c domain.Caller, id int64) (domain.Token, error)
 	RevokeToken(ctx context.Context, c domain.Caller, id int64) (domain.Token, error)
 
 	CreatePlatformToken(ctx context.Context, by domain.Actor, name string, digest domain.TokenDigest) (domain.PlatformToken, error)

@@ -54,6 +54,36 @@ func (t *Tokens) Change(ctx context.Context, c domain.Caller, id int64, change d
 	return t.store.ChangeToken(ctx, c, id, change)
 }
 
+// Regenerate replaces the secret of a token and returns the new one, which cannot be
+// read again. The replaced secret works for the grace period, the one before that no
+// longer. Codes: invalid_request, also if the token has ended; not_found.
+func (t *Tokens) Regenerate(ctx context.Context, c domain.Caller, id int64, r domain.TokenRegeneration) (domain.Token, string, error) {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return domain.Token{}, "", err
+	}
+	if err := r.Check(t.opt.Now()); err != nil {
+		return domain.Token{}, "", err
+	}
+	if r.ExpiresAt != nil {
+		at := domain.NormalizeTime(*r.ExpiresAt)
+		r.ExpiresAt = &at
+	}
+	secret := domain.GenerateToken()
+	token, err := t.store.RegenerateToken(ctx, c, id, r, domain.DigestToken(secret))
+	if err != nil {
+		return domain.Token{}, "", err
+	}
+	return token, secret, nil
+}
+
+// EndPrevious ends the grace period of a regenerated token. Codes: not_found.
+func (t *Tokens) EndPrevious(ctx context.Context, c domain.Caller, id int64) (domain.Token, error) {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return domain.Token{}, err
+	}
+	return t.store.EndPreviousToken(ctx, c, id)
+}
+
 // Revoke ends a token for good, on every replica within a second. Revoking it
 // again changes nothing. The operator, whose calls have no company, may revoke
 // any token. Codes: not_found.

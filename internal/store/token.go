@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"net/netip"
-	"slices"
 	"strconv"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -11,15 +10,15 @@ import (
 )
 
 var tokenColumns = `t.company_id, t.id, t.name, t.last_four, t.scopes, t.allowed, ` + actorLabelSQL("t.created_by") + `, t.created_at, t.expires_at,
-	t.revoked_at, t.last_used_at, t.last_used_ip, ` + companyColumns
+	t.revoked_at, t.last_used_at, t.last_used_ip, t.previous_last_four, t.previous_until, ` + companyColumns
 
-func scanToken(r db.Rows, t *domain.Token) error {
+func scanToken(r db.Rows, t *domain.Token, more ...any) error {
 	var scopes, allowed string
 	dest := append([]any{
 		&t.CompanyID, &t.ID, &t.Name, &t.LastFour, &scopes, &allowed, &t.CreatedBy, &t.CreatedAt, &t.ExpiresAt,
-		&t.RevokedAt, &t.LastUsedAt, &t.LastUsedIP,
+		&t.RevokedAt, &t.LastUsedAt, &t.LastUsedIP, &t.PreviousLastFour, &t.PreviousUntil,
 	}, companyDest(&t.Company)...)
-	if err := r.Scan(dest...); err != nil {
+	if err := r.Scan(append(dest, more...)...); err != nil {
 		return err
 	}
 	var err error
@@ -148,64 +147,4 @@ func (s *Store) Token(ctx context.Context, company, id int64) (domain.Token, err
 		return out, domain.ErrTokenNotFound
 	}
 	return out, nil
-}
-
-// ChangeToken renames a token or changes where it may be used from. Codes: not_found.
-func (s *Store) ChangeToken(ctx context.Context, c domain.Caller, id int64, change domain.TokenChange) (domain.Token, error) {
-	return s.editToken(ctx, c, id, func(t *domain.Token, _ db.Tx) []domain.AuditEntry {
-		var entries []domain.AuditEntry
-		if change.Name != nil && *change.Name != t.Name {
-			t.Name = *change.Name
-			entries = append(entries, tokenEntry(*t, c.Actor, "token.renamed", t.Name))
-		}
-		if change.Allowed != nil && !slices.Equal(*change.Allowed, t.Allowed) {
-			t.Allowed = *change.Allowed
-			entries = append(entries, tokenEntry(*t, c.Actor, "token.restricted", strconv.Itoa(len(t.Allowed))+" allowed addresses."))
-		}
-		return entries
-	})
-}
-
-// RevokeToken ends a token for good. Revoking it again changes nothing. Codes:
-// not_found.
-func (s *Store) RevokeToken(ctx context.Context, c domain.Caller, id int64) (domain.Token, error) {
-	return s.editToken(ctx, c, id, func(t *domain.Token, tx db.Tx) []domain.AuditEntry {
-		if t.RevokedAt != nil {
-			return nil
-		}
-		now := tx.Now()
-		t.RevokedAt = &now
-		return []domain.AuditEntry{tokenEntry(*t, c.Actor, "token.revoked", t.Name)}
-	})
-}
-
-// editToken calls edit with the locked token and stores it. If edit returns no
-// audit entry, nothing has changed and nothing is stored.
-func (s *Store) editToken(ctx context.Context, c domain.Caller, id int64, edit func(*domain.Token, db.Tx) []domain.AuditEntry) (domain.Token, error) {
-	var out domain.Token
-	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
-		out = domain.Token{}
-		b := &db.Batch{}
-		findToken(b, tokenKey{c.Company.ID, id}, s.db.ForUpdate("t"), &out)
-		if err := tx.Send(ctx, b); err != nil {
-			return err
-		}
-		if out.ID == 0 {
-			return domain.ErrTokenNotFound
-		}
-		entries := edit(&out, tx)
-		if len(entries) == 0 {
-			return nil
-		}
-		b = &db.Batch{}
-		b.Exec(`UPDATE tokens SET name = $3, allowed = $4, revoked_at = $5, name_folded = $6 WHERE company_id = $1 AND id = $2`,
-			out.CompanyID, out.ID, out.Name, encodePrefixes(out.Allowed), out.RevokedAt, domain.FoldName(out.Name))
-		for _, e := range entries {
-			box.audit(b, tx.Now(), e)
-		}
-		box.bumpVersion(b, domain.CacheTokens)
-		tx.SendAndCommit(b)
-		return nil
-	})
-	return out, err
 }

@@ -9,14 +9,21 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// TokenByHash looks up a token with its company.
+// TokenByHash looks up a token with its company, by its secret or, during the grace
+// period of a regeneration, by the one before.
 func (s *Store) TokenByHash(ctx context.Context, hash [sha256.Size]byte) (domain.TokenLookup[domain.Token], error) {
 	var out domain.TokenLookup[domain.Token]
+	var isPrevious bool
 	b := &db.Batch{}
 	readVersion(b, domain.CacheTokens, &out.Version)
-	b.Query(func(r db.Rows) error { out.Found = true; return scanToken(r, &out.Token) },
-		`SELECT `+tokenColumns+` FROM tokens t JOIN companies c ON c.id = t.company_id WHERE t.hash = $1`, hash[:])
-	return out, s.read(ctx, b)
+	b.Query(func(r db.Rows) error { out.Found = true; return scanToken(r, &out.Token, &isPrevious) },
+		`SELECT `+tokenColumns+`, t.hash <> $1 FROM tokens t JOIN companies c ON c.id = t.company_id
+		WHERE t.hash = $1 OR t.previous_hash = $1`, hash[:])
+	err := s.read(ctx, b)
+	if isPrevious {
+		out.Token = out.Token.AsPrevious()
+	}
+	return out, err
 }
 
 // NoteTokenUses stores when tokens were last used, in one statement.

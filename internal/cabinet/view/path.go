@@ -62,7 +62,8 @@ func PathImportStep(id int64, verb ...string) string {
 	return itemPath(PathImports, formatInt(id), verb)
 }
 
-// PathToken is a token's page, or with a verb (rename, revoke) an action on it.
+// PathToken is a token's page, or with a verb (rename, regenerate,
+// end-old, revoke) an action on it.
 func PathToken(id int64, verb ...string) string { return itemPath(PathTokens, formatInt(id), verb) }
 
 // PathWebhook is an endpoint's page, or with a verb (edit, remove, rotate,

@@ -41,6 +41,7 @@ func tokenSamples() []sample {
 			Token: all[0], Secret: "cb_4fXq0V9sKz2mNbT7yRw1LpE8uHc3JdGa5QiSo6YtB0x",
 			Curl: "curl -H 'Authorization: Bearer cb_4fXq0V9sKz2mNbT7yRw1LpE8uHc3JdGa5QiSo6YtB0x' https://learn.example.com/api/v1/token",
 		})},
+		{"token-regenerate", view.TokenRegeneratePage(shell("/cabinet/tokens/7/regenerate"), view.TokenRegenerate{Token: all[0], Grace: "24", Form: view.TokenForm{Expiry: "365"}})},
 		{"token-rename", view.TokenRenamePage(shell("/cabinet/tokens/7/rename"), view.TokenRename{Token: all[0], Errors: view.Errors{"name": "Enter a name of at most 255 characters."}})},
 		{"token-revoke", view.ConfirmPage(shell("/cabinet/tokens/7/revoke"), view.TokenRevoke(clock, all[0]))},
 	}

@@ -33,6 +33,9 @@ type Token struct {
 	ExpiresAt  *time.Time
 	RevokedAt  *time.Time
 	State      TokenState
+
+	PreviousLastFour string
+	PreviousUntil    *time.Time // set while the secret before the last regeneration works
 }
 
 // TokenList is one page of the list of tokens.
@@ -68,6 +71,21 @@ type TokenCreated struct {
 	Token  Token
 	Secret string
 	Curl   string // works as pasted
+	Again  bool   // it was regenerated
+}
+
+func (t TokenCreated) title() string {
+	if t.Again {
+		return "Token regenerated"
+	}
+	return "Token created"
+}
+
+// TokenRegenerate is the form that replaces the secret of a token.
+type TokenRegenerate struct {
+	Token Token
+	Grace string    // of graces
+	Form  TokenForm // its expiry, and the errors
 }
 
 // TokenRename is the form that renames a token.
@@ -89,6 +107,9 @@ var scopes = []scopeWords{
 var expiries = []Option{
 	{"30", "30 days"}, {"90", "90 days"}, {"365", "1 year"}, {"never", "Never"}, {"date", "On a date"},
 }
+
+// graces are how long the replaced secret of a token keeps working, in hours.
+var graces = []Option{{"0", "At once"}, {"1", "In 1 hour"}, {"24", "In 24 hours"}, {"168", "In 7 days"}}
 
 func (t Token) masked() string { return "••••" + t.LastFour }
 
@@ -128,22 +149,43 @@ func (t Token) word() string {
 	}
 }
 
+// lastUseSentence describes the last use of a token.
+func (t Token) lastUseSentence(c Clock) string {
+	if t.LastUsedAt == nil {
+		return "It has never been used."
+	}
+	use := "It was last used " + c.Relative(*t.LastUsedAt) + ", " + c.Exact(*t.LastUsedAt)
+	if t.LastUsedIP != "" {
+		use += ", from " + t.LastUsedIP
+	}
+	return use + "."
+}
+
+// TokenEndPrevious asks before the grace period of a regenerated token ends.
+func TokenEndPrevious(t Token) Confirm {
+	return Confirm{
+		Section: SectionTokens,
+		Crumbs:  tokenCrumbs,
+		Title:   "Stop the old secret of “" + t.Name + "”?",
+		Effects: []string{
+			"The secret ending in " + t.PreviousLastFour + " stops working within a second. The new one, ending in " + t.LastFour + ", keeps working.",
+			"Systems that still use the old one will be refused. This cannot be undone.",
+		},
+		Action: PathToken(t.ID, "end-old"),
+		Verb:   "Stop old secret",
+		Danger: true,
+		Cancel: PathToken(t.ID),
+	}
+}
+
 // TokenRevoke asks before a token is revoked, and names its last use.
 func TokenRevoke(c Clock, t Token) Confirm {
-	use := "It has never been used."
-	if t.LastUsedAt != nil {
-		use = "It was last used " + c.Relative(*t.LastUsedAt) + ", " + c.Exact(*t.LastUsedAt)
-		if t.LastUsedIP != "" {
-			use += ", from " + t.LastUsedIP
-		}
-		use += "."
-	}
 	return Confirm{
 		Section: SectionTokens,
 		Crumbs:  tokenCrumbs,
 		Title:   "Revoke “" + t.Name + "”?",
 		Effects: []string{
-			"The token ending in " + t.LastFour + " stops working within a second. " + use,
+			"The token ending in " + t.LastFour + " stops working within a second. " + t.lastUseSentence(c),
 			"Systems that still use it will be refused. This cannot be undone.",
 		},
 		Action: PathToken(t.ID, "revoke"),
