@@ -71,9 +71,11 @@ func (b *background) every(ctx context.Context, interval time.Duration, task str
 
 // start begins the background work and returns the function that ends it.
 func (a *App) start(ctx context.Context, p *parts) (stop func(), err error) {
-	if !p.webhookOff {
+	a.store.OnErased(p.dispatcher.StopSending)
+	if p.webhookOff {
+		p.dispatcher.Listen() // other replicas may be sending
+	} else {
 		a.store.OnDeliveries(p.dispatcher.Wake)
-		a.store.OnErased(p.dispatcher.StopSending)
 		if err := p.dispatcher.Start(ctx); err != nil {
 			return nil, err
 		}
@@ -96,12 +98,10 @@ func (a *App) start(ctx context.Context, p *parts) (stop func(), err error) {
 		b.every(work, compactCheck, "compact the database", a.compactWeekly)
 	}
 	return func() {
-		if !p.webhookOff {
-			grace, done := context.WithTimeout(context.Background(), stopGrace)
-			defer done()
-			if err := p.dispatcher.Stop(grace); err != nil {
-				b.log.Warn("deliveries did not stop in time; another server continues them when their leases expire", "error", err)
-			}
+		grace, done := context.WithTimeout(context.Background(), stopGrace)
+		defer done()
+		if err := p.dispatcher.Stop(grace); err != nil {
+			b.log.Warn("deliveries did not stop in time; another server continues them when their leases expire", "error", err)
 		}
 		cancel()
 		b.waitInTime()

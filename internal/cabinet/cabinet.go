@@ -182,6 +182,7 @@ func (c *Cabinet) requireSession(h handler) handler {
 		}
 		p.identity = id
 		httpapi.InfoFrom(p.r.Context()).SetCaller(id.Company.ID, 0)
+		p.r = p.r.WithContext(domain.WithCompany(p.r.Context(), id.Company.ID))
 		if !id.Administrator.HasPassword && !isPasswordRequest(p.r) {
 			return p.redirect(pathFirstPassword)
 		}

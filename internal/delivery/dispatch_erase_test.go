@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"testing"
@@ -71,6 +72,30 @@ func TestErasureCutsShortAnotherReplicasAttempt(t *testing.T) {
 		running := first.attempts.count()
 		if took := time.Since(asked); running != 0 || took > sendBound {
 			t.Errorf("the erasure answered after %s while %d attempts were under way", took, running)
+		}
+		receive(t, cut)
+	})
+}
+
+// The erasing process sends no webhooks itself (--no-webhooks). It still has the
+// replica that does stop.
+func TestErasureByAProcessThatSendsNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		url, began, cut := newHangingReceiver(t)
+		sending := newFixture(t, s).start()
+		quiet := sending.replica().d
+		quiet.Listen()
+		t.Cleanup(func() { _ = quiet.Stop(context.Background()) })
+		s.OnErased(quiet.StopSending)
+		sending.hook(url)
+		sending.hire("e", 1)
+		receive(t, began)
+		if err := s.DeleteEmployee(t.Context(), sending.c, "e0"); err != nil {
+			t.Fatal(err)
+		}
+		if n := sending.d.attempts.count(); n != 0 {
+			t.Errorf("the erasure answered while %d attempts were under way", n)
 		}
 		receive(t, cut)
 	})

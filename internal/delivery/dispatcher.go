@@ -161,6 +161,12 @@ func (d *Dispatcher) Start(ctx context.Context) error {
 	return nil
 }
 
+// Listen begins to receive what other replicas report, for a process that sends
+// nothing itself: StopSending waits for their answers. Such a dispatcher is not started.
+func (d *Dispatcher) Listen() {
+	d.life.start.Do(func() { d.life.background.Go(d.listen) })
+}
+
 // Wake reports endpoints that have due deliveries, or that were changed by this
 // process. It never blocks. What was reported before the start is found by the
 // first poll.

@@ -2,6 +2,9 @@ package domain
 
 import "context"
 
+// PlatformWork stands for the platform where work is counted by company.
+const PlatformWork = -1
+
 type companyKey struct{}
 
 // WithCompany returns a context of work on behalf of a company. The store lets the

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -129,7 +130,7 @@ func (rt *Router[Caller]) operation(op Operation[Caller]) http.HandlerFunc {
 			err = checkQuery(r.URL.RawQuery)
 		}
 		if err == nil {
-			ctx = domain.WithCompany(ctx, info.CompanyID)
+			ctx = domain.WithCompany(ctx, cmp.Or(info.CompanyID, domain.PlatformWork))
 			err = op.Handler.serve(ctx, w, &Request[Caller]{Request: r, Info: info, Caller: caller, names: op.Query})
 		}
 		if err != nil {

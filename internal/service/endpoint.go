@@ -54,7 +54,7 @@ type Webhooks struct {
 	log       *slog.Logger
 	owner     string        // of leases on background work
 	asked     chan struct{} // a redelivery was asked for
-	probes    probeLimit
+	probes    *probeLimit
 }
 
 // WebhookOptions are what may be left out.
@@ -73,16 +73,16 @@ func NewWebhooks(store WebhookStore, targets Targets, box SecretBox, o WebhookOp
 	}
 	return &Webhooks{
 		store: store, targets: targets, box: box, retention: o.Retention, log: o.Log,
-		owner: uuid.NewString(), asked: make(chan struct{}, 1),
+		owner: uuid.NewString(), asked: make(chan struct{}, 1), probes: newProbeLimit(),
 	}
 }
 
-// Add makes an endpoint and returns its signing secret. Codes: invalid_request.
+// Add makes an endpoint and returns its signing secret. Codes: invalid_request, rate_limited.
 func (w *Webhooks) Add(ctx context.Context, c domain.Caller, in domain.EndpointInput) (domain.Endpoint, string, error) {
 	if err := c.Authorize(domain.PermissionChange); err != nil {
 		return domain.Endpoint{}, "", err
 	}
-	if err := w.check(ctx, &in); err != nil {
+	if err := w.check(ctx, c, &in); err != nil {
 		return domain.Endpoint{}, "", err
 	}
 	secret := w.targets.NewSecret()
@@ -90,11 +90,17 @@ func (w *Webhooks) Add(ctx context.Context, c domain.Caller, in domain.EndpointI
 	return e, secret, err
 }
 
-// check reports every field that is wrong, and a URL that can't be used.
-func (w *Webhooks) check(ctx context.Context, in *domain.EndpointInput) error {
+// check reports every field that is wrong, and a URL that can't be used. Codes:
+// invalid_request, rate_limited.
+func (w *Webhooks) check(ctx context.Context, c domain.Caller, in *domain.EndpointInput) error {
 	if err := in.Check(); err != nil {
 		return err
 	}
+	release, err := w.probes.acquire(c.Company.ID)
+	if err != nil {
+		return err
+	}
+	defer release()
 	var checks domain.Checks
 	checks.Add("url", w.targets.CheckTarget(ctx, in.URL))
 	return checks.Err()
@@ -123,12 +129,13 @@ func (w *Webhooks) seal(c domain.Caller, secret string) domain.SealedSecret {
 	return w.box.Seal(domain.SecretLabel(c.Company.ID), []byte(secret))
 }
 
-// Update changes an endpoint's URL, description and events. Codes: invalid_request, not_found.
+// Update changes an endpoint's URL, description and events. Codes: invalid_request,
+// not_found, rate_limited.
 func (w *Webhooks) Update(ctx context.Context, c domain.Caller, id int64, in domain.EndpointInput) (domain.Endpoint, error) {
 	if err := c.Authorize(domain.PermissionChange); err != nil {
 		return domain.Endpoint{}, err
 	}
-	if err := w.check(ctx, &in); err != nil {
+	if err := w.check(ctx, c, &in); err != nil {
 		return domain.Endpoint{}, err
 	}
 	return w.store.UpdateEndpoint(ctx, c, id, in)

@@ -53,3 +53,26 @@ func TestTestEventsOfACompanyAreLimited(t *testing.T) {
 		}
 	})
 }
+
+// Saving a webhook asks the resolver about its address as the form's check does, so it
+// counts as one: a script that saves addresses of an internal network is stopped.
+func TestChecksOfSavedAddressesAreLimited(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		h := newHooks(t, s, anywhere)
+		const address = "http://127.0.0.1:1/hook"
+		e, _ := h.add(address)
+		for i := range 119 {
+			if err := h.CheckURL(t.Context(), h.c, address); err != nil {
+				t.Fatalf("check %d: %v", i, err)
+			}
+		}
+		in := domain.EndpointInput{URL: address, Events: []domain.EventKind{domain.EventEmployeeJoined}}
+		_, _, err := h.Add(t.Context(), h.c, in)
+		wantCode(t, "a new webhook", err, domain.CodeRateLimited)
+		_, err = h.Update(t.Context(), h.c, e.ID, in)
+		wantCode(t, "a changed webhook", err, domain.CodeRateLimited)
+		_, err = h.Test(t.Context(), h.c, e.ID, "")
+		wantCode(t, "a test event", err, domain.CodeRateLimited)
+	})
+}

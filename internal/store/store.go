@@ -39,6 +39,9 @@ type Store struct {
 	// companyWrites lets the changes of one company, which may wait for a lock,
 	// take half of the connections at most.
 	companyWrites *db.Limit
+	// platformWrites does the same for the changes of the platform, which reach the
+	// records of all companies: a third. The rest is left to other companies.
+	platformWrites *db.Limit
 
 	cacheMu       sync.Mutex
 	onCacheChange []func(domain.CacheKind)
@@ -81,7 +84,8 @@ const companyWait = 5 * time.Second
 // New wraps an open engine.
 func New(engine db.Engine) *Store {
 	s := &Store{
-		db: engine, companyWrites: db.NewLimit(engine.Stats().Max/2, companyWait), wake: func([]domain.EndpointKey) {},
+		db: engine, wake: func([]domain.EndpointKey) {},
+		companyWrites: db.NewLimit(engine.Stats().Max/2, companyWait), platformWrites: db.NewLimit(engine.Stats().Max/3, companyWait),
 		stopSending: func(context.Context, []domain.RecordKey) error { return nil },
 	}
 	if engine.Name() == "sqlite" { // its reads make no round trip, and it has one writer
@@ -114,7 +118,11 @@ func (s *Store) Close() error { return s.db.Close() }
 // the commit.
 func (s *Store) write(ctx context.Context, fn func(db.Tx, *outbox) error) error {
 	if company := domain.CompanyFrom(ctx); company != 0 {
-		release, err := s.companyWrites.Acquire(ctx, company)
+		limit := s.companyWrites
+		if company == domain.PlatformWork {
+			limit = s.platformWrites
+		}
+		release, err := limit.Acquire(ctx, company)
 		if err != nil {
 			return mapUnavailable(err)
 		}
