@@ -159,8 +159,8 @@ func undoJob(p *page) error {
 		return err
 	}
 	job, err := p.Bulk.Undo(p.r.Context(), p.caller(), id)
-	if domain.CodeOf(err) == domain.CodeConflict {
-		return p.redirectProblem("More than a minute has passed, so this can't be undone any more.", view.PathJob(id))
+	if known, ok := asError(err); ok && known.Code == domain.CodeConflict {
+		return p.redirectProblem(known.Message, view.PathJob(id))
 	}
 	if err != nil {
 		return err

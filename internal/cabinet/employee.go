@@ -44,15 +44,15 @@ func employees(p *page) error {
 	if err != nil {
 		return err
 	}
-	v := view.EmployeeList{Filter: shown, Total: found.Total, CanChange: p.mayChange()}
+	v := view.EmployeeList{Filter: shown, Total: found.Total, Capped: found.Capped, CanChange: p.mayChange()}
 	if found.Total == 0 { // it is not counted for a narrowed list
 		v.Total, v.More = int64(len(found.Items)), found.More || pg.After != nil
 	}
 	for _, e := range found.Items {
 		v.Employees = append(v.Employees, employeeView(e))
 	}
-	if found.More {
-		v.Pager.Next = p.pageURL(strconv.FormatInt(found.Items[len(found.Items)-1].ID, 10))
+	if found.Next != nil {
+		v.Pager.Next, v.Partial = p.pageURL(strconv.FormatInt(found.Next.ID, 10)), len(found.Items) < employeeRows
 	}
 	if pg.After != nil {
 		v.Pager.Previous = p.pageURL("")

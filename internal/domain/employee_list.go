@@ -12,6 +12,25 @@ type EmployeeOverview struct {
 	LastActivityAt *time.Time
 }
 
+// EmployeePage is a page of the cabinet's list. Its total is set for a list that is
+// not narrowed.
+type EmployeePage struct {
+	Page[EmployeeOverview]
+	// Next leads to the next page, nil after the last. A page of EmployeesUnassigned
+	// may end early, even empty: see LookedAtPerRow.
+	Next *Cursor
+	// Capped means that the search has more matches than it looks for.
+	Capped bool
+}
+
+const (
+	// MaxMatches is how many records a search finds by each of their fields.
+	MaxMatches = 500
+	// LookedAtPerRow is how many employees a page of EmployeesUnassigned looks at for
+	// each of its rows: most people have assignments.
+	LookedAtPerRow = 200
+)
+
 // EmployeeSelection names the employees that a list shows.
 type EmployeeSelection string
 

@@ -29,6 +29,9 @@ type Job struct {
 	CanceledAt  *time.Time
 }
 
+// MaxOpenJobs is how many jobs of a company may be unfinished at once.
+const MaxOpenJobs = 20
+
 // Running reports whether more steps follow.
 func (j Job) Running() bool { return j.FinishedAt == nil }
 
@@ -62,6 +65,7 @@ type JobItem struct {
 // Errors about jobs.
 var (
 	ErrJobNotFound = Errorf(CodeNotFound, "There is no such background work. It is kept for 30 days.")
+	ErrTooManyJobs = Errorf(CodeConflict, "Your company has %d pieces of background work that are not finished. Wait until one of them has finished, or cancel one.", MaxOpenJobs)
 	// ErrJobMoved stops a step whose job was canceled or continued by another replica
 	// meanwhile. Nothing of the step is saved.
 	ErrJobMoved = Errorf(CodeConflict, "The background work was canceled or is continued elsewhere.")

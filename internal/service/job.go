@@ -58,7 +58,8 @@ func NewJobs(store JobStore, log *slog.Logger) *Jobs {
 // Register sets the step of a kind of work. It must be called before Run.
 func (j *Jobs) Register(kind domain.JobKind, step JobStep) { j.steps[kind] = step }
 
-// Start starts a job. Codes: insufficient_role, company_suspended.
+// Start starts a job. Codes: insufficient_role, company_suspended, idempotency_conflict
+// when too many are open.
 func (j *Jobs) Start(ctx context.Context, c domain.Caller, in domain.NewJob) (domain.Job, error) {
 	if err := c.Authorize(domain.PermissionChange); err != nil {
 		return domain.Job{}, err
@@ -109,7 +110,7 @@ func (j *Jobs) RunOpen(ctx context.Context) error {
 	if _, err := j.store.ExpireJobs(ctx, j.store.Now().Add(-jobRetention)); err != nil {
 		return err
 	}
-	held := false
+	held, until := false, time.Time{}
 	for {
 		jobs, err := j.store.OpenJobs(ctx)
 		if err != nil {
@@ -118,11 +119,14 @@ func (j *Jobs) RunOpen(ctx context.Context) error {
 		if len(jobs) == 0 {
 			break
 		}
-		if held, err = j.store.TakeLease(ctx, name, j.owner, jobLease); err != nil || !held {
-			return err
-		}
 		advanced := false
 		for _, job := range jobs {
+			if now := j.store.Now(); until.Sub(now) < jobLease/2 { // a round of many jobs takes longer than the lease
+				if held, err = j.store.TakeLease(ctx, name, j.owner, jobLease); err != nil || !held {
+					return err
+				}
+				until = now.Add(jobLease)
+			}
 			advanced = j.advance(ctx, job) || advanced
 		}
 		if ctx.Err() != nil {

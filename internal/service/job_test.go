@@ -112,3 +112,25 @@ func TestJobThatKeepsFailingEnds(t *testing.T) {
 		}
 	})
 }
+
+func TestOpenJobsOfACompanyAreLimited(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		c, other := storetest.Company(t, s, "Acme"), storetest.Company(t, s, "Other")
+		var seen []int64
+		jobs := newJobs(s)
+		jobs.Register(countJob, countingStep(s, &seen))
+		for range domain.MaxOpenJobs {
+			_, err := jobs.Start(t.Context(), c, domain.NewJob{Kind: countJob, Items: []int64{1}})
+			must(t, "start", err)
+		}
+		if _, err := jobs.Start(t.Context(), c, domain.NewJob{Kind: countJob, Items: []int64{1}}); !errors.Is(err, domain.ErrTooManyJobs) {
+			t.Errorf("one job too many: %v, want %v", err, domain.ErrTooManyJobs)
+		}
+		_, err := jobs.Start(t.Context(), other, domain.NewJob{Kind: countJob, Items: []int64{1}})
+		must(t, "start a job of another company", err)
+		must(t, "run", jobs.RunOpen(t.Context()))
+		_, err = jobs.Start(t.Context(), c, domain.NewJob{Kind: countJob, Items: []int64{1}})
+		must(t, "start after the others have finished", err)
+	})
+}

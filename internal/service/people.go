@@ -10,7 +10,7 @@ import (
 
 // PeopleStore is what the cabinet's pages about employees need of the database.
 type PeopleStore interface {
-	EmployeeOverviews(ctx context.Context, company int64, f domain.EmployeeListFilter, p domain.PageRequest) (domain.Page[domain.EmployeeOverview], error)
+	EmployeeOverviews(ctx context.Context, company int64, f domain.EmployeeListFilter, p domain.PageRequest) (domain.EmployeePage, error)
 	EmployeeRecord(ctx context.Context, company, id int64) (domain.EmployeeRecord, error)
 	ErasureEffects(ctx context.Context, company, id int64) (domain.ErasureEffects, error)
 	PatchEmployeeByID(ctx context.Context, c domain.Caller, id int64, p domain.EmployeePatch) (domain.EmployeePatched, error)
@@ -20,9 +20,9 @@ type PeopleStore interface {
 }
 
 // EmployeeOverviews lists employees with what they have to do. Codes: invalid_request.
-func (l *Learning) EmployeeOverviews(ctx context.Context, c domain.Caller, f domain.EmployeeListFilter, p domain.PageRequest) (domain.Page[domain.EmployeeOverview], error) {
+func (l *Learning) EmployeeOverviews(ctx context.Context, c domain.Caller, f domain.EmployeeListFilter, p domain.PageRequest) (domain.EmployeePage, error) {
 	if err := f.Check(); err != nil {
-		return domain.Page[domain.EmployeeOverview]{}, err
+		return domain.EmployeePage{}, err
 	}
 	return l.store.EmployeeOverviews(ctx, c.Company.ID, f, p)
 }

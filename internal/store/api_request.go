@@ -68,7 +68,7 @@ func (s *Store) APIRequests(ctx context.Context, company int64, f domain.APIRequ
 	if search := domain.CleanSearch(f.Search); search != "" {
 		folded := s.db.Folded("x.request_id")
 		where.add(`r.id IN (SELECT x.id FROM api_requests x WHERE x.company_id = ? AND `+prefixRange(folded)+` ORDER BY x.company_id, `+folded+` LIMIT ?)`,
-			append(append([]any{company}, prefixArgs(domain.FoldID(search))...), maxMatches)...)
+			append(append([]any{company}, prefixArgs(domain.FoldID(search))...), domain.MaxMatches)...)
 	}
 	if p.After != nil {
 		where.add("(r.at, r.id) < (?, ?)", time.UnixMilli(p.After.At).UTC(), p.After.ID)

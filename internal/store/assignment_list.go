@@ -73,7 +73,7 @@ func (s *Store) narrow(cond *conditions, company int64, q domain.AssignmentQuery
 		cond.add("a.employee_id IN (SELECT t.employee_id FROM employee_tags t WHERE t.company_id = ? AND t.tag = ?)", company, q.Tag)
 	}
 	if search := domain.CleanSearch(q.Search); search != "" {
-		found, args := s.employeesFound(company, search, maxMatches)
+		found, args := s.employeesFound(company, search, domain.MaxMatches)
 		cond.add(`a.employee_id IN (`+found+`)`, args...)
 	}
 }

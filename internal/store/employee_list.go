@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -10,30 +11,48 @@ import (
 
 // EmployeeOverviews returns a page of the employees that the filter selects, by
 // ascending id, with what they have to do. Now decides what is overdue. Pages are
-// reached by cursor only; Total is set for a list that is not narrowed.
-func (s *Store) EmployeeOverviews(ctx context.Context, company int64, f domain.EmployeeListFilter, p domain.PageRequest) (domain.Page[domain.EmployeeOverview], error) {
-	var out domain.Page[domain.EmployeeOverview]
+// reached by cursor only.
+func (s *Store) EmployeeOverviews(ctx context.Context, company int64, f domain.EmployeeListFilter, p domain.PageRequest) (domain.EmployeePage, error) {
+	var out domain.EmployeePage
 	kept, err := s.hasTotals(ctx, company)
 	if err != nil {
 		return out, err
 	}
 	err = s.db.Read(ctx, func(c db.Conn) error {
 		var err error
-		out, err = s.employeeOverviews(ctx, c, company, f, p)
-		if err != nil || f != (domain.EmployeeListFilter{}) {
+		if out, err = s.employeeOverviews(ctx, c, company, f, p); err != nil {
 			return err
 		}
-		cond, b := &conditions{}, &db.Batch{}
-		total := cond.employeeTotal(company, domain.EmployeeFilter{}, kept)
-		b.Query(func(r db.Rows) error { return r.Scan(&out.Total) }, `SELECT `+total, cond.args...)
+		b := &db.Batch{}
+		if f == (domain.EmployeeListFilter{}) {
+			cond := &conditions{}
+			total := cond.employeeTotal(company, domain.EmployeeFilter{}, kept)
+			b.Query(func(r db.Rows) error { return r.Scan(&out.Total) }, `SELECT `+total, cond.args...)
+		}
+		if search := domain.CleanSearch(f.Search); search != "" {
+			s.queryCapped(b, company, search, &out.Capped)
+		}
+		if b.Empty() {
+			return nil
+		}
 		return c.Send(ctx, b)
 	})
 	return out, mapUnavailable(err)
 }
 
-func (s *Store) employeeOverviews(ctx context.Context, c db.Conn, company int64, f domain.EmployeeListFilter, p domain.PageRequest) (domain.Page[domain.EmployeeOverview], error) {
-	var out domain.Page[domain.EmployeeOverview]
+func (s *Store) employeeOverviews(ctx context.Context, c db.Conn, company int64, f domain.EmployeeListFilter, p domain.PageRequest) (domain.EmployeePage, error) {
+	var out domain.EmployeePage
 	cond := s.employeeListConditions(company, f, p)
+	var last int64
+	if f.Select == domain.EmployeesUnassigned {
+		var err error
+		if last, err = s.lastLookedAt(ctx, c, company, p); err != nil {
+			return out, err
+		}
+		if last > 0 {
+			cond.add("e.id <= ?", last)
+		}
+	}
 	limit := cond.limit(domain.PageRequest{Limit: p.Limit})
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
@@ -46,7 +65,24 @@ func (s *Store) employeeOverviews(ctx context.Context, c db.Conn, company int64,
 		return out, err
 	}
 	out.Items, out.More = trimPage(out.Items, p.Limit)
+	switch {
+	case out.More:
+		out.Next = &domain.Cursor{ID: out.Items[len(out.Items)-1].ID}
+	case last > 0:
+		out.More, out.Next = true, &domain.Cursor{ID: last}
+	}
 	return out, s.countAssignments(ctx, c, company, out.Items)
+}
+
+// lastLookedAt returns the id of the last employee that a page of EmployeesUnassigned
+// looks at, or 0 if it comes to the end. Without this bound a page of a company in
+// which everybody has assignments would look at all of them.
+func (s *Store) lastLookedAt(ctx context.Context, c db.Conn, company int64, p domain.PageRequest) (last int64, err error) {
+	cond := s.employeeListConditions(company, domain.EmployeeListFilter{}, p)
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error { return r.Scan(&last) },
+		fmt.Sprintf(`SELECT e.id FROM employees e%s ORDER BY e.id LIMIT 1 OFFSET %d`, cond.where(), domain.LookedAtPerRow*p.Limit-1), cond.args...)
+	return last, c.Send(ctx, b)
 }
 
 // countAssignments adds the figures of the listed employees' live assignments.
@@ -96,13 +132,15 @@ func (s *Store) employeeListConditions(company int64, f domain.EmployeeListFilte
 		cond.add(`e.id IN (SELECT a.employee_id FROM assignments a WHERE a.company_id = ? AND a.employee_id > ?
 			AND a.overdue_at IS NOT NULL AND a.revoked_at IS NULL AND a.status <> 'completed')`, company, after)
 	case domain.EmployeesUnassigned:
-		cond.add(`NOT EXISTS (SELECT 1 FROM assignments a WHERE a.company_id = e.company_id AND a.employee_id = e.id AND a.revoked_at IS NULL)`)
+		// One look into the index for each employee. As NOT EXISTS it would be a join that
+		// may begin with all assignments of the company.
+		cond.add(`(SELECT 1 FROM assignments a WHERE a.company_id = e.company_id AND a.employee_id = e.id AND a.revoked_at IS NULL LIMIT 1) IS NULL`)
 	}
 	if f.Tag != "" {
 		cond.add(`e.id IN (SELECT t.employee_id FROM employee_tags t WHERE t.company_id = ? AND t.tag = ? AND t.employee_id > ?)`, company, f.Tag, after)
 	}
 	if search := domain.CleanSearch(f.Search); search != "" {
-		found, args := s.employeesFound(company, search, maxMatches)
+		found, args := s.employeesFound(company, search, domain.MaxMatches)
 		cond.add(`e.id IN (`+found+`)`, args...)
 	}
 	if after > 0 {
@@ -124,7 +162,7 @@ func (s *Store) EmployeeListReport(ctx context.Context, company int64, f domain.
 			if err := yield(page.Items); err != nil || !page.More {
 				return err
 			}
-			p.After = &domain.Cursor{ID: page.Items[len(page.Items)-1].ID}
+			p.After = page.Next
 		}
 	}))
 }

@@ -33,7 +33,9 @@ func (s *Store) AddJob(ctx context.Context, c domain.Caller, in domain.NewJob) (
 	return out, err
 }
 
-// insertJob inserts the row of a job in a transaction that has begun.
+// insertJob inserts the row of a job in a transaction that has begun. Requests that
+// come at the same instant may exceed the limit by their number, which does no harm.
+// Codes: idempotency_conflict when the company has too many open jobs.
 func (s *Store) insertJob(ctx context.Context, tx db.Tx, c domain.Caller, in domain.NewJob) (domain.Job, error) {
 	input, err := json.Marshal(in.Input)
 	if err != nil {
@@ -47,10 +49,18 @@ func (s *Store) insertJob(ctx context.Context, tx db.Tx, c domain.Caller, in dom
 	b.Query(func(r db.Rows) error { return r.Scan(&out.ID) },
 		`INSERT INTO jobs (company_id, kind, input, total, done, cursor, result, failures, problem, actor_kind, actor_id, requested_by,
 			role, address, request_id, created_at)
-		VALUES ($1, $2, $3, $4, 0, '', 'null', 0, '', $5, $6, $7, $8, $9, $10, $11) RETURNING id`,
+		SELECT $1, CAST($2 AS text), CAST($3 AS text), CAST($4 AS bigint), 0, '', 'null', 0, '', CAST($5 AS text), CAST($6 AS bigint), CAST($7 AS text),
+			CAST($8 AS text), CAST($9 AS text), CAST($10 AS text), $11
+		WHERE (SELECT count(*) FROM jobs j WHERE j.company_id = $1 AND j.finished_at IS NULL) < $12 RETURNING id`,
 		c.Company.ID, string(in.Kind), string(input), in.Total, string(c.Actor.Kind), c.Actor.ID, c.Actor.Ref(), string(c.Role),
-		c.Actor.Address, c.Actor.RequestID, tx.Now())
-	return out, tx.Send(ctx, b)
+		c.Actor.Address, c.Actor.RequestID, tx.Now(), domain.MaxOpenJobs)
+	if err := tx.Send(ctx, b); err != nil {
+		return out, err
+	}
+	if out.ID == 0 {
+		return out, domain.ErrTooManyJobs
+	}
+	return out, nil
 }
 
 var jobColumns = `j.company_id, j.id, j.kind, j.input, j.total, j.done, j.cursor, j.result, j.problem, ` + actorLabelSQL("j.requested_by") + `,
@@ -76,9 +86,14 @@ func (s *Store) Job(ctx context.Context, company, id int64) (domain.Job, error) 
 	return jobs[0], nil
 }
 
-// OpenJobs lists the jobs of all companies that are not finished, the oldest first.
+// maxOpenJobs is how many jobs one round of the background work looks at.
+const maxOpenJobs = 500
+
+// OpenJobs lists jobs of all companies that are not finished, the oldest first. Those
+// of suspended companies wait.
 func (s *Store) OpenJobs(ctx context.Context) ([]domain.Job, error) {
-	return s.jobs(ctx, `WHERE j.finished_at IS NULL ORDER BY j.created_at, j.id`)
+	return s.jobs(ctx, `JOIN companies c ON c.id = j.company_id AND c.suspended_at IS NULL
+		WHERE j.finished_at IS NULL ORDER BY j.created_at, j.id LIMIT $1`, maxOpenJobs)
 }
 
 // CompanyJobs lists the latest jobs of a company, the newest first.

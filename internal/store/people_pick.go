@@ -123,7 +123,7 @@ func (s *Store) FindPeople(ctx context.Context, company int64, search string, id
 		cond := &conditions{}
 		cond.add("e.company_id = ?", company)
 		cond.add("e.left_at IS NULL")
-		matches, args := s.employeesFound(company, search, maxMatches)
+		matches, args := s.employeesFound(company, search, domain.MaxMatches)
 		cond.add(`e.id IN (`+matches+`)`, args...)
 		b.Query(collect(&found), base+cond.where()+` ORDER BY e.name, e.id`+cond.limit(domain.PageRequest{Limit: limit - 1}), cond.args...)
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -13,9 +14,6 @@ import (
 // whole name. Names are compared in folded columns that have the order of their
 // bytes; identifiers and addresses as Dialect.Folded returns them.
 
-// maxMatches is how many records a search finds by each of their fields.
-const maxMatches = 500
-
 // prefixRange returns the condition that an indexed expression begins with a prefix;
 // it takes the arguments of prefixArgs.
 func prefixRange(expression string) string { return expression + " >= ? AND " + expression + " < ?" }
@@ -26,9 +24,25 @@ func prefixArgs(prefix string) []any { return []any{prefix, domain.AfterPrefix(p
 // name, family name, address or externalId begins with a text. Each ? stands for one
 // of its arguments. It reads at most limit employees for each of the four.
 func (s *Store) employeesFound(company int64, text string, limit int) (string, []any) {
+	parts, args := s.employeeMatches(company, text, limit)
+	return strings.Join(parts, ` UNION `), args
+}
+
+// queryCapped queues the question whether a search for employees finds as many as it
+// looks for, so that there may be more.
+func (s *Store) queryCapped(b *db.Batch, company int64, text string, capped *bool) {
+	parts, args := s.employeeMatches(company, text, domain.MaxMatches)
+	cond := &conditions{}
+	for i, part := range parts {
+		parts[i] = `(SELECT count(*) FROM (` + part + `) c) = ` + strconv.Itoa(domain.MaxMatches)
+	}
+	cond.add(strings.Join(parts, ` OR `), args...)
+	b.Query(func(r db.Rows) error { return r.Scan(capped) }, `SELECT `+cond.parts[0], cond.args...)
+}
+
+// employeeMatches returns the four queries of employeesFound with their arguments.
+func (s *Store) employeeMatches(company int64, text string, limit int) (parts []string, args []any) {
 	name, id := domain.FoldName(text), domain.FoldID(text)
-	var parts []string
-	var args []any
 	for _, by := range []struct{ expression, prefix string }{
 		{"x.name_folded", name},
 		{"x.last_name_folded", name},
@@ -39,7 +53,7 @@ func (s *Store) employeesFound(company int64, text string, limit int) (string, [
 			` ORDER BY x.company_id, `+by.expression+` LIMIT ?) m`)
 		args = append(append(append(args, company), prefixArgs(by.prefix)...), limit)
 	}
-	return strings.Join(parts, ` UNION `), args
+	return parts, args
 }
 
 // assignmentsFound returns a query for the assignments, revoked ones too, whose

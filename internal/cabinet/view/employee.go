@@ -31,9 +31,13 @@ type EmployeeList struct {
 	Employees []Employee
 	Total     int64
 	More      bool // there are more than Total
+	Partial   bool // the list goes on, although the page is not full
+	Capped    bool // the search has more matches than it looks for
 	Pager     Pager
 	CanChange bool
 }
+
+const cappedSearch = "More people match than a search shows. Type more of the name, e-mail or id."
 
 var employeeChips = []Option{{"", "Everyone"}, {"overdue", "Has overdue"}, {"unassigned", "No assignments"}, {"left", "Left"}}
 
@@ -51,10 +55,21 @@ func (f EmployeeFilter) withTag(tag string) string {
 }
 
 func (l EmployeeList) total() string {
+	if l.Partial {
+		return plural(l.Total, "employee", "employees") + " so far"
+	}
 	if l.More {
 		return "More than " + formatCount(l.Total) + " employees"
 	}
 	return plural(l.Total, "employee", "employees")
+}
+
+// separator follows the tag with the index i.
+func (e Employee) separator(i int) string {
+	if i == len(e.Tags)-1 {
+		return ""
+	}
+	return ", "
 }
 
 func (e Employee) tagList() string { return strings.Join(e.Tags, ", ") }
@@ -62,6 +77,8 @@ func (e Employee) tagList() string { return strings.Join(e.Tags, ", ") }
 // empty explains why the list is empty and offers the next step.
 func (l EmployeeList) empty() empty {
 	switch {
+	case l.Pager.Next != "":
+		return empty{"Nobody so far", "The employees looked at so far all have assignments. Go on with the next ones.", Link{"Continue", l.Pager.Next}}
 	case l.Filter.Search+l.Filter.Tag != "":
 		return empty{"Nobody matches", "No employee matches this filter. Search finds the beginning of a name, an e-mail or an id.", Link{"Clear the filter", PathEmployees}}
 	case l.Filter.Show == "overdue":

@@ -26,7 +26,7 @@ func (f testCompany) listed(filter domain.EmployeeListFilter) []string {
 		if !page.More {
 			return out
 		}
-		p.After = &domain.Cursor{ID: page.Items[len(page.Items)-1].ID}
+		p.After = page.Next
 	}
 }
 
@@ -82,6 +82,41 @@ func TestEmployeeOverviews(t *testing.T) {
 		})
 		if err != nil || exported != 4 {
 			t.Errorf("%d rows exported, %v; want 4", exported, err)
+		}
+	})
+}
+
+// A page that looks for people without assignments ends after some employees, and
+// the pages together find everybody. A search that stops at its limit reports so.
+func TestEmployeeOverviewsAreBounded(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		company := newTestCompany(t, s)
+		c := company.c
+		storetest.Fill(t, s, c.Company.ID, storetest.Size{Employees: 600, Courses: 1, Assignments: 600}) // one each
+		company.provisionAll("E1", "E2", "E3")
+		list := func(f domain.EmployeeListFilter, after *domain.Cursor) domain.EmployeePage {
+			t.Helper()
+			page, err := s.EmployeeOverviews(t.Context(), c.Company.ID, f, domain.PageRequest{Limit: 2, After: after})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return page
+		}
+		unassigned := domain.EmployeeListFilter{Select: domain.EmployeesUnassigned}
+		first := list(unassigned, nil)
+		if len(first.Items) != 0 || first.Next == nil {
+			t.Fatalf("the first page has %d people and the cursor %v; want nobody, and a cursor", len(first.Items), first.Next)
+		}
+		second := list(unassigned, first.Next)
+		if len(second.Items) != 2 || second.Next == nil {
+			t.Fatalf("the second page has %d people and the cursor %v; want 2, and a cursor", len(second.Items), second.Next)
+		}
+		if last := list(unassigned, second.Next); len(last.Items) != 1 || last.Next != nil {
+			t.Errorf("the last page has %d people and the cursor %v; want 1, and none", len(last.Items), last.Next)
+		}
+		if !list(domain.EmployeeListFilter{Search: "emp-"}, nil).Capped || list(domain.EmployeeListFilter{Search: "emp-77"}, nil).Capped {
+			t.Error("a search with more matches than its limit does not say so, or one with fewer does")
 		}
 	})
 }
