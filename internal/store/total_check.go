@@ -3,67 +3,140 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// countedTotals are statements that count what the totals of each kind should be,
-// with the columns kind, number_key, text_key and n, for the company $1. A kind is
-// counted by one statement, so in one snapshot.
-func (s *Store) countedTotals() map[string]string {
-	seconds := s.db.EpochSeconds("a.updated_at")
-	updated := ""
-	for i, level := range updatedLevels {
-		if i > 0 {
-			updated += " UNION ALL "
-		}
-		updated += fmt.Sprintf(`SELECT '%s' AS kind, u.seconds / %[2]d * %[2]d AS number_key, '' AS text_key, sum(u.n) AS n
-			FROM u GROUP BY u.seconds / %[2]d`, level.kind, level.seconds)
-	}
-	return map[string]string{
-		totalByStatus: `SELECT '` + totalByStatus + `' AS kind, a.course_id AS number_key, a.status AS text_key, count(*) AS n
-			FROM assignments a WHERE a.company_id = $1 AND a.revoked_at IS NULL GROUP BY a.course_id, a.status`,
-		totalOverdue: `SELECT '` + totalOverdue + `' AS kind, a.course_id AS number_key, '' AS text_key, count(*) AS n FROM assignments a
-			WHERE a.company_id = $1 AND a.revoked_at IS NULL AND a.overdue_at IS NOT NULL AND a.status <> 'completed' GROUP BY a.course_id`,
-		totalUpdated: fmt.Sprintf(`WITH u AS (SELECT %[1]s / 10 * 10 AS seconds, count(*) AS n FROM assignments a
-			WHERE a.company_id = $1 AND a.revoked_at IS NULL GROUP BY %[1]s / 10) %[2]s`, seconds, updated),
-		totalEmployees: `SELECT '` + totalEmployees + `' AS kind, 0 AS number_key, '' AS text_key, count(*) AS n FROM employees e
-			WHERE e.company_id = $1 AND e.left_at IS NULL
-			UNION ALL SELECT '` + totalEmployees + `', 0, t.tag, count(*) FROM employee_tags t
-			JOIN employees e ON e.company_id = t.company_id AND e.id = t.employee_id
-			WHERE t.company_id = $1 AND e.left_at IS NULL GROUP BY t.tag`,
+// totalSource describes how the totals of a kind are counted from the records. A
+// large company is counted in ranges of keys, each in a transaction of its own: one
+// count of millions of rows would run out of time and hold up the watermark of sync.
+type totalSource struct {
+	kinds    []string // the kind, and those that are derived from it
+	width    int64    // how many keys are counted at a time
+	byTime   bool     // keys are seconds, and the statements take instants too
+	smallest string   // a query for the smallest key of the records of the company $1 from $2 on
+	counted  string   // a query for the totals of the keys from $2 up to $3
+}
+
+// totalSources are the sources in the order in which they are checked. Their queries
+// have the columns kind, number_key, text_key and n.
+func (s *Store) totalSources() []totalSource {
+	byCourse := `SELECT min(a.course_id) AS k FROM assignments a WHERE a.company_id = $1 AND a.revoked_at IS NULL AND a.course_id >= $2`
+	return []totalSource{
+		{kinds: []string{totalByStatus}, width: 1, smallest: byCourse,
+			counted: `SELECT '` + totalByStatus + `' AS kind, a.course_id AS number_key, a.status AS text_key, count(*) AS n FROM assignments a
+				WHERE a.company_id = $1 AND a.revoked_at IS NULL AND a.course_id >= $2 AND a.course_id < $3 GROUP BY a.course_id, a.status`},
+		{kinds: []string{totalOverdue}, width: 1, smallest: byCourse,
+			counted: `SELECT '` + totalOverdue + `' AS kind, a.course_id AS number_key, '' AS text_key, count(*) AS n FROM assignments a
+				WHERE a.company_id = $1 AND a.revoked_at IS NULL AND a.course_id >= $2 AND a.course_id < $3
+				AND a.overdue_at IS NOT NULL AND a.status <> 'completed' GROUP BY a.course_id`},
+		s.updatedSource(),
+		{kinds: []string{totalEmployees}, width: 1, smallest: `SELECT CASE WHEN $2 = 0 THEN 0 END AS k`,
+			counted: `SELECT '` + totalEmployees + `' AS kind, 0 AS number_key, '' AS text_key, count(*) AS n FROM employees e
+				WHERE e.company_id = $1 AND e.left_at IS NULL
+				UNION ALL SELECT '` + totalEmployees + `', 0, t.tag, count(*) FROM employee_tags t
+				JOIN employees e ON e.company_id = t.company_id AND e.id = t.employee_id
+				WHERE t.company_id = $1 AND e.left_at IS NULL GROUP BY t.tag`},
 	}
 }
 
-// totalKinds is the order in which kinds are checked.
-var totalKinds = []string{totalByStatus, totalOverdue, totalUpdated, totalEmployees}
-
-// differenceSQL returns a statement for the difference between what is counted and
-// what is kept of a kind: the totals, with the changes that are not folded yet.
-func (s *Store) differenceSQL(kind string) string {
-	kept := `SELECT t.kind, t.number_key, t.text_key, -t.n FROM totals t WHERE t.company_id = $1 AND t.kind = '` + kind + `'
-		UNION ALL SELECT c.kind, c.number_key, c.text_key, -c.n FROM total_changes c WHERE c.company_id = $1 AND c.kind = '` + kind + `'`
-	if kind == totalUpdated {
-		for _, level := range updatedLevels[1:] {
-			kept += fmt.Sprintf(` UNION ALL SELECT t.kind, t.number_key, t.text_key, -t.n FROM totals t WHERE t.company_id = $1 AND t.kind = '%[1]s'
-				UNION ALL SELECT '%[1]s', c.number_key / %[2]d * %[2]d, '', -c.n FROM total_changes c
-				WHERE c.company_id = $1 AND c.kind = '%[3]s'`, level.kind, level.seconds, totalUpdated)
-		}
+// updatedSource counts a day at a time, the longest period of updatedLevels.
+func (s *Store) updatedSource() totalSource {
+	day := updatedLevels[len(updatedLevels)-1].seconds
+	out := totalSource{width: day, byTime: true}
+	var levels []string
+	for _, level := range updatedLevels {
+		out.kinds = append(out.kinds, level.kind)
+		levels = append(levels, fmt.Sprintf(`SELECT '%s' AS kind, u.seconds / %[2]d * %[2]d AS number_key, '' AS text_key, sum(u.n) AS n
+			FROM u GROUP BY u.seconds / %[2]d`, level.kind, level.seconds))
 	}
-	return `SELECT d.kind, d.number_key, d.text_key, CAST(sum(d.n) AS bigint) FROM (
-		SELECT x.kind, x.number_key, x.text_key, x.n FROM (` + s.countedTotals()[kind] + `) x UNION ALL ` + kept + `) d
-		GROUP BY d.kind, d.number_key, d.text_key HAVING sum(d.n) <> 0 ORDER BY 1, 2, 3`
+	out.smallest = fmt.Sprintf(`SELECT %s / %d * %[2]d AS k FROM assignments a
+		WHERE a.company_id = $1 AND a.revoked_at IS NULL AND a.updated_at >= $3`, s.db.EpochSeconds("min(a.updated_at)"), day)
+	out.counted = fmt.Sprintf(`WITH u AS (SELECT %[1]s / 10 * 10 AS seconds, count(*) AS n FROM assignments a
+		WHERE a.company_id = $1 AND a.revoked_at IS NULL AND a.updated_at >= $4 AND a.updated_at < $5 GROUP BY %[1]s / 10) %[2]s`,
+		s.db.EpochSeconds("a.updated_at"), strings.Join(levels, " UNION ALL "))
+	return out
 }
 
-func (s *Store) queueDifference(b *db.Batch, company int64, kind string, into *[]totalRow) {
-	*into = nil
+// kept returns a query for what is kept of a source's kinds, negated, for the keys
+// from $2 up to $3: the totals, with the changes that are not folded yet. The changes
+// of the derived kinds are those of the first.
+func (t totalSource) kept() string {
+	const inRange = `number_key >= $2 AND number_key < $3`
+	var parts []string
+	for i, kind := range t.kinds {
+		key := "number_key"
+		if len(t.kinds) > 1 {
+			key = fmt.Sprintf("number_key / %d * %[1]d", updatedLevels[i].seconds)
+		}
+		parts = append(parts, fmt.Sprintf(`SELECT kind, number_key, text_key, -n AS n FROM totals WHERE company_id = $1 AND kind = '%s' AND %s
+			UNION ALL SELECT '%[1]s', %[3]s, text_key, -n FROM total_changes WHERE company_id = $1 AND kind = '%[4]s' AND %[2]s`,
+			kind, inRange, key, t.kinds[0]))
+	}
+	return strings.Join(parts, " UNION ALL ")
+}
+
+// next returns the start of the first range at or after from in which something is
+// counted or kept; ok is false if there is none.
+func (t totalSource) next(ctx context.Context, conn sender, company, from int64) (first int64, ok bool, err error) {
+	args := []any{company, from}
+	if t.byTime {
+		args = append(args, time.Unix(from, 0).UTC())
+	}
+	least := int64(-1)
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error { return r.Scan(&least) }, `SELECT coalesce(min(k), -1) FROM (`+t.smallest+`
+		UNION ALL SELECT min(number_key) FROM totals WHERE company_id = $1 AND kind IN ('`+strings.Join(t.kinds, "', '")+`') AND number_key >= $2
+		UNION ALL SELECT min(number_key) FROM total_changes WHERE company_id = $1 AND kind = '`+t.kinds[0]+`' AND number_key >= $2) x`, args...)
+	err = conn.Send(ctx, b)
+	return least / t.width * t.width, least >= 0, err
+}
+
+// sender is a connection or a transaction.
+type sender interface {
+	Send(ctx context.Context, b *db.Batch) error
+}
+
+// difference returns what must be added to the totals of the range of keys that
+// begins with first. It is one statement, so in one snapshot.
+func (t totalSource) difference(ctx context.Context, conn sender, company, first int64) ([]totalRow, error) {
+	args := []any{company, first, first + t.width}
+	if t.byTime {
+		args = append(args, time.Unix(first, 0).UTC(), time.Unix(first+t.width, 0).UTC())
+	}
+	var out []totalRow
+	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
 		var row totalRow
 		err := r.Scan(&row.kind, &row.number, &row.text, &row.n)
-		*into = append(*into, row)
+		out = append(out, row)
 		return err
-	}, s.differenceSQL(kind), company)
+	}, `SELECT d.kind, d.number_key, d.text_key, CAST(sum(d.n) AS bigint) FROM (
+		SELECT x.kind, x.number_key, x.text_key, x.n FROM (`+t.counted+`) x UNION ALL `+t.kept()+`) d
+		GROUP BY d.kind, d.number_key, d.text_key HAVING sum(d.n) <> 0 ORDER BY 1, 2, 3`, args...)
+	return out, conn.Send(ctx, b)
+}
+
+// check returns the totals of all ranges that are wrong.
+func (t totalSource) check(ctx context.Context, conn sender, company int64) ([]domain.WrongTotal, error) {
+	var out []domain.WrongTotal
+	for from := int64(0); ; {
+		first, ok, err := t.next(ctx, conn, company, from)
+		if err != nil || !ok {
+			return out, err
+		}
+		wrong, err := t.difference(ctx, conn, company, first)
+		if err != nil {
+			return out, err
+		}
+		for _, w := range wrong {
+			out = append(out, domain.WrongTotal{Kind: w.kind, Number: w.number, Text: w.text, Missing: w.n})
+		}
+		from = first + t.width
+	}
 }
 
 // CheckTotals compares a company's totals with what is counted and returns those
@@ -80,23 +153,19 @@ func (s *Store) CheckTotals(ctx context.Context, company int64) ([]domain.WrongT
 		if err := c.Send(ctx, b); err != nil || !kept {
 			return err
 		}
-		for _, kind := range totalKinds {
-			var wrong []totalRow
-			b := &db.Batch{}
-			s.queueDifference(b, company, kind, &wrong)
-			if err := c.Send(ctx, b); err != nil {
+		for _, source := range s.totalSources() {
+			wrong, err := source.check(ctx, c, company)
+			if err != nil {
 				return err
 			}
-			for _, w := range wrong {
-				out = append(out, domain.WrongTotal{Kind: w.kind, Number: w.number, Text: w.text, Missing: w.n})
-			}
+			out = append(out, wrong...)
 		}
 		return nil
 	})
 	return out, mapUnavailable(err)
 }
 
-// RepairTotals corrects the totals of a company, kind by kind while writers go on.
+// RepairTotals corrects the totals of a company, range by range while writers go on.
 // It also counts those of a company that has none yet, and lets lists use them from
 // then on.
 func (s *Store) RepairTotals(ctx context.Context, company int64) error {
@@ -107,9 +176,11 @@ func (s *Store) RepairTotals(ctx context.Context, company int64) error {
 	if err != nil {
 		return err
 	}
-	for _, kind := range totalKinds {
-		if err := s.correctTotals(ctx, company, kind); err != nil {
-			return err
+	for _, source := range s.totalSources() {
+		for from := int64(0); from >= 0; {
+			if from, err = s.correctRange(ctx, company, source, from); err != nil {
+				return err
+			}
 		}
 	}
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
@@ -121,20 +192,30 @@ func (s *Store) RepairTotals(ctx context.Context, company int64) error {
 	})
 }
 
-// correctTotals adds the difference to the totals of a kind. The lock keeps others
+// correctRange adds the difference to the totals of the next range of keys, and
+// returns where the one after it may begin, -1 if it was the last. The lock keeps others
 // from changing totals; changes that are appended meanwhile are in neither side of
 // the difference.
-func (s *Store) correctTotals(ctx context.Context, company int64, kind string) error {
-	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
-		var wrong []totalRow
+func (s *Store) correctRange(ctx context.Context, company int64, source totalSource, from int64) (int64, error) {
+	next := int64(-1)
+	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		b := &db.Batch{}
 		b.Query(ignoreRow, `SELECT 1 FROM total_companies t WHERE t.company_id = $1`+s.db.ForUpdate("t"), company)
-		s.queueDifference(b, company, kind, &wrong)
 		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		first, ok, err := source.next(ctx, tx, company, from)
+		if next = -1; err != nil || !ok {
+			return err
+		}
+		next = first + source.width
+		wrong, err := source.difference(ctx, tx, company, first)
+		if err != nil {
 			return err
 		}
 		return s.addToTotals(ctx, tx, company, wrong)
 	})
+	return next, err
 }
 
 // keepTotals queues that the totals of a new company are complete.

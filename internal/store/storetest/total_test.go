@@ -215,6 +215,38 @@ func TestWrongTotalsAreFoundAndRepaired(t *testing.T) {
 	})
 }
 
+func TestWrongTotalsAreFoundInEveryRange(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newTestCompany(t, s)
+		courses := []int64{f.addAssessment(), f.addAssessment()}
+		f.provisionAll("E1", "E2")
+		for i, course := range courses {
+			f.bulk(keys(numbered(fmt.Sprintf("A%d-%%d", i), 0, 10), []string{"E1", "E2"}, course)...)
+		}
+		monthAgo := s.Now().AddDate(0, -1, 0).Truncate(24 * time.Hour)
+		change(t, s, `UPDATE assignments SET updated_at = $2 WHERE company_id = $1 AND course_id = $3`, f.c.Company.ID, monthAgo, courses[1])
+		f.fold()
+		f.wantTotals(courses...)
+		company := f.c.Company.ID
+		change(t, s, `UPDATE totals SET n = n + 1 WHERE company_id = $1 AND kind = 'status' AND number_key = $2`, company, courses[1])
+		change(t, s, `UPDATE totals SET n = n - 2 WHERE company_id = $1 AND kind = 'updated_day' AND number_key = $2`, company, monthAgo.Unix())
+		change(t, s, `INSERT INTO totals (company_id, kind, number_key, text_key, n) VALUES ($1, 'overdue', 99999, '', 3)`, company)
+		wrong, err := s.CheckTotals(t.Context(), company)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "wrong totals", wrong, []domain.WrongTotal{
+			{Kind: "status", Number: courses[1], Text: "assigned", Missing: -1}, {Kind: "overdue", Number: 99999, Missing: -3},
+			{Kind: "updated_day", Number: monthAgo.Unix(), Missing: 2},
+		})
+		if err := s.RepairTotals(t.Context(), company); err != nil {
+			t.Fatal(err)
+		}
+		f.wantTotals(courses...)
+	})
+}
+
 func TestTotalsOfAnOlderDatabaseAreCounted(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
