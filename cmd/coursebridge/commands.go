@@ -74,7 +74,12 @@ func (c *commands) config() app.Config {
 
 // operate calls fn with an open database and prints its result.
 func operate[T any](ctx context.Context, c *commands, fn func(*app.App) (T, error)) error {
-	a, err := app.Open(ctx, c.config())
+	return operateWith(ctx, c, c.config(), fn)
+}
+
+// operateWith is operate with a configuration of its own.
+func operateWith[T any](ctx context.Context, c *commands, config app.Config, fn func(*app.App) (T, error)) error {
+	a, err := app.Open(ctx, config)
 	if err != nil {
 		return err
 	}
@@ -92,6 +97,7 @@ type companyCommand struct {
 	Create  companyCreateCommand  `cmd:"" help:"Create a company and its first administrator."`
 	List    companyListCommand    `cmd:"" help:"List the companies."`
 	Suspend companySuspendCommand `cmd:"" help:"Refuse a company's tokens. Every replica does so within a second."`
+	Export  companyExportCommand  `cmd:"" help:"Write everything of a company, except secrets, to a new file, one JSON object per row."`
 	Delete  companyDeleteCommand  `cmd:"" help:"Count what a company has and, with --confirm, delete all of it for ever."`
 	Top     companyTopCommand     `cmd:"" help:"List the companies that use the service most: rows, events, webhook attempts."`
 	Resume  companyResumeCommand  `cmd:"" help:"Accept a suspended company's tokens again."`

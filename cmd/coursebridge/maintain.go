@@ -76,6 +76,17 @@ func (*versionCommand) Run(cli *commands) error { return cli.out.print(app.Versi
 
 type secretKeyCommand struct {
 	Rotate secretKeyRotateCommand `cmd:"" help:"Encrypt all secrets with a new key. The old key stays valid until you run it with --finish."`
+	Reset  secretKeyResetCommand  `cmd:"" help:"After the key was lost: list the secrets that cannot be read and, with --confirm, replace them."`
+}
+
+type secretKeyResetCommand struct {
+	Confirm bool `help:"Use the key that is given now, give the webhooks new secrets, which are printed, and remove the second factors. Stop every server first. The lost secrets cannot be brought back."`
+}
+
+func (c *secretKeyResetCommand) Run(ctx context.Context, cli *commands) error {
+	config := cli.config()
+	config.LostKey = true
+	return operateWith(ctx, cli, config, func(a *app.App) (app.KeyReset, error) { return a.ResetKey(ctx, c.Confirm) })
 }
 
 type secretKeyRotateCommand struct {

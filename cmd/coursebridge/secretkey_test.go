@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -54,6 +55,8 @@ func TestSecretKeyRotation(t *testing.T) {
 	secret = mustRun(t, database, "webhook", "add", "--company", "1", "--url", url, "--event", "employee.joined",
 		"--webhook-allow-private", "--webhook-allow-http")["secret"].(string)
 	token := mustRun(t, database, "token", "create", "--company", "1", "--name", "x", "--scope", "b2b_provision")["token"].(string)
+	removed := mustRun(t, database, "webhook", "add", "--company", "1", "--url", "https://hooks.example/a", "--event", "employee.joined")["id"].(float64)
+	mustRun(t, database, "webhook", "remove", "--company", "1", "--id", fmt.Sprint(removed)) // its secret is empty from now on
 	before := startServer(t, database)
 	wantRefused(t, "the new key is missing", "secret-key", "rotate", "--database", database)
 	t.Setenv("COURSEBRIDGE_NEW_SECRET_KEY", newKey)

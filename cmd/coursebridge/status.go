@@ -37,3 +37,12 @@ type companyDeleteCommand struct {
 func (c *companyDeleteCommand) Run(ctx context.Context, cli *commands) error {
 	return operate(ctx, cli, func(a *app.App) (app.CompanyDeleted, error) { return a.DeleteCompany(ctx, c.ID, c.Confirm) })
 }
+
+type companyExportCommand struct {
+	ID   int64  `required:"" help:"The company's id."`
+	File string `arg:"" help:"The new file."`
+}
+
+func (c *companyExportCommand) Run(ctx context.Context, cli *commands) error {
+	return operate(ctx, cli, func(a *app.App) (app.CompanyExported, error) { return a.ExportCompany(ctx, c.ID, c.File) })
+}

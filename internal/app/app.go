@@ -58,6 +58,9 @@ func Open(ctx context.Context, c Config) (*App, error) {
 		return nil, err
 	}
 	a := &App{config: c, log: log, level: level}
+	if path, ok := strings.CutPrefix(c.Database, sqliteScheme); ok {
+		a.keyFile = path + keySuffix
+	}
 	if err := a.waitForDatabase(ctx); err != nil {
 		return nil, err
 	}
@@ -74,9 +77,6 @@ func Open(ctx context.Context, c Config) (*App, error) {
 
 // openBox opens the box that encrypts secrets at rest.
 func (a *App) openBox(ctx context.Context) error {
-	if path, ok := strings.CutPrefix(a.config.Database, sqliteScheme); ok {
-		a.keyFile = path + keySuffix
-	}
 	var err error
 	a.box, err = secret.Open(ctx, a.store, a.boxOptions())
 	return err

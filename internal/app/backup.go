@@ -56,7 +56,7 @@ func writeAside(file string, write func(partial string) error) error {
 	partial := file + partialSuffix
 	f, err := os.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s exists: another backup is running, or one was killed; remove the file in that case", partial)
+		return fmt.Errorf("%s exists: another command is writing it, or one was killed; remove the file in that case", partial)
 	}
 	if err != nil {
 		return err

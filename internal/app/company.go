@@ -120,14 +120,20 @@ type CompanyDeleted struct {
 
 // Table implements Table.
 func (c CompanyDeleted) Table() (header []string, rows [][]string) {
-	for _, name := range slices.Sorted(maps.Keys(c.Rows)) {
-		rows = append(rows, []string{name, strconv.FormatInt(c.Rows[name], 10)})
-	}
+	rows = countedRows(c.Rows)
 	if !c.Deleted {
 		rows = append(rows, []string{fmt.Sprintf("Nothing was deleted. To delete %s (company %d) for ever, add --confirm.", c.Name, c.ID)})
 		return []string{"TABLE", "ROWS"}, rows
 	}
 	return []string{"TABLE", "DELETED ROWS"}, rows
+}
+
+// countedRows returns the names of tables with their numbers of rows.
+func countedRows(counts map[string]int64) (rows [][]string) {
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		rows = append(rows, []string{name, strconv.FormatInt(counts[name], 10)})
+	}
+	return rows
 }
 
 // DeleteCompany counts a company's rows and, if confirmed, suspends the company and

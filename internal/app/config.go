@@ -28,11 +28,14 @@ type Config struct {
 	// DatabaseDirect is PostgreSQL's own address behind the pooler; it may be empty.
 	DatabaseDirect string
 	SecretKey      string
-	PublicURL      string
-	Version        string
-	LogTo          io.Writer
-	LogLevel       string
-	LogFormat      string
+	// LostKey lets Open open a database whose secrets the key does not decrypt. Nothing
+	// that needs secrets may be called then.
+	LostKey   bool
+	PublicURL string
+	Version   string
+	LogTo     io.Writer
+	LogLevel  string
+	LogFormat string
 }
 
 // ServeConfig is what the server needs beyond the database.

@@ -77,6 +77,17 @@ func (a *App) prepare(ctx context.Context) error {
 		}
 		return a.openBox(ctx)
 	}
+	if a.config.LostKey {
+		return a.checkSchema(ctx)
+	}
+	if err := a.checkSchema(ctx); err != nil {
+		return err
+	}
+	return a.openBox(ctx)
+}
+
+// checkSchema returns an error unless the program can run on the schema.
+func (a *App) checkSchema(ctx context.Context) error {
 	err := a.store.Engine().Migrated(ctx)
 	switch {
 	case errors.Is(err, db.ErrNoSchema):
@@ -84,7 +95,7 @@ func (a *App) prepare(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("check the database: %w", err)
 	}
-	return a.openBox(ctx)
+	return nil
 }
 
 // requireFile returns an error if the database is an SQLite file that is missing

@@ -230,3 +230,10 @@ var (
 	ErrSecondFactorOff       = Errorf(CodeInvalid, "The second factor is not on.")
 	ErrSessionNotFound       = Errorf(CodeNotFound, "There is no such session; it may have ended by itself.")
 )
+
+// SealedFactor is the second factor of an administrator, encrypted at rest.
+type SealedFactor struct {
+	AdministratorID int64
+	Email           string
+	Secret          []byte
+}

@@ -39,7 +39,8 @@ var (
 	ErrNoKey = errors.New(Env + " is not set: webhook secrets are encrypted with a key that you give. " +
 		"Set it to 32 random bytes (openssl rand -base64 32 makes them), the same on every replica, and keep a copy")
 	ErrWrongKey = errors.New("this is not the key that the database's secrets were encrypted with. " +
-		"Set " + Env + " to the former key; secrets cannot be read without it")
+		"Set " + Env + " to the former key; if it is lost, see coursebridge secret-key reset --help")
+	errNoKeyFile = errors.New("the key file is missing")
 )
 
 // Open returns the box that encrypts this database's secrets. The error is a
@@ -163,7 +164,8 @@ func keyFile(path string, wrapped bool) (*material, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if wrapped {
-			return nil, fmt.Errorf("the key file %s is missing: put the one that belongs to this database back, or set %s to its content", path, Env)
+			return nil, fmt.Errorf("%w: put the one that belongs to this database back as %s, or set %s to its content; "+
+				"if it is lost, see coursebridge secret-key reset --help", errNoKeyFile, path, Env)
 		}
 		if err := makeKeyFile(path); err != nil {
 			return nil, fmt.Errorf("make the key file: %w", err)

@@ -27,3 +27,10 @@ func (s *Store) NewEmployeeBatcher() func(ctx context.Context, company int64, ex
 		return err
 	}
 }
+
+// IsExportedInstant, IsExportedBool and IsUnexported describe how ExportCompany treats a column.
+func IsExportedInstant(column string) bool { return isInstant(column) }
+func IsExportedBool(column string) bool    { return exportedBools[column] }
+func IsUnexported(table, column string) bool {
+	return unexportedTables[table] || unexportedColumns[column]
+}

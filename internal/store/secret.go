@@ -80,7 +80,7 @@ func updateSealed(tx db.Tx, sql string, rows []sealedRow, reseal Reseal) (change
 	for _, row := range rows {
 		touched := false
 		for i, sealed := range row.secrets {
-			if sealed == nil {
+			if len(sealed) == 0 { // a removed webhook has none
 				continue
 			}
 			again, err := reseal(row.key.CompanyID, sealed)
