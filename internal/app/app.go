@@ -44,6 +44,7 @@ type App struct {
 	jobs           *service.Jobs
 	bulk           *service.BulkActs
 	assigning      *service.Assigning
+	people         *service.PeopleActs
 }
 
 // Open connects to the database and builds the use cases. With c.Create it
@@ -72,6 +73,7 @@ func Open(ctx context.Context, c Config) (*App, error) {
 	a.administrators = service.NewAdministrators(a.store, 0)
 	a.jobs = service.NewJobs(a.store, log)
 	a.bulk, a.assigning = service.NewBulkActs(a.store, a.jobs), service.NewAssigning(a.store, a.jobs)
+	a.people = service.NewPeopleActs(a.store, a.jobs)
 	return a, nil
 }
 

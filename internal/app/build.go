@@ -146,7 +146,7 @@ func (a *App) cabinet(p *parts, reports *service.Reports, sc ServeConfig) *cabin
 		Sessions: p.sessions, Companies: a.companies, Administrators: a.administrators, Learning: a.learning, Tokens: a.tokens,
 		Imports:  service.NewImports(a.store, a.jobs),
 		Webhooks: p.webhooks, Audit: service.NewAudit(a.store), Reports: reports, Jobs: a.jobs, Requests: p.requests,
-		Bulk: a.bulk, Assigning: a.assigning,
+		Bulk: a.bulk, Assigning: a.assigning, People: a.people,
 		PublicURL: func() string { return a.address(p.server.Addr().String()) },
 		Secure:    a.https(), AllowHTTP: sc.Webhooks.AllowHTTP, Now: a.store.Now, Log: a.log,
 	})

@@ -28,6 +28,10 @@ func (p *page) assignInput(values url.Values) (view.AssignForm, domain.People, d
 		Errors: view.Errors{}, ChosenTags: map[string]bool{}, ChosenCourses: map[string]bool{},
 	}
 	who := domain.People{All: form.Everyone, IDs: ids(values["person"])}
+	if get("listed") != "" {
+		shown, f := employeeFilterOf(func(name string) string { return values.Get("listed" + strings.ToUpper(name[:1]) + name[1:]) })
+		form.Listed, who.Listed = &shown, &f
+	}
 	for _, tag := range values["tag"] {
 		if tag = cleanText(tag); tag != "" {
 			form.ChosenTags[tag], who.Tags = true, append(who.Tags, tag)

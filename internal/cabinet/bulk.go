@@ -128,6 +128,8 @@ func (p *page) jobView(job domain.Job) (view.Job, error) {
 	case service.JobAssign:
 		v.Title, v.Noun, v.Back = "Assign courses", [2]string{"person", "people"}, view.Link{Text: "Assignments", Path: view.PathAssignments}
 		v.Outcomes = view.AssignOutcomes(service.TallyOf(job))
+	case service.JobPeople:
+		return v, describePeopleJob(&v, job)
 	default:
 		v.Title, v.Noun, v.Back = "Background work", [2]string{"record", "records"}, view.Link{Text: "Home", Path: view.PathOverview}
 	}

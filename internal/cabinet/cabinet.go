@@ -37,6 +37,7 @@ type Options struct {
 	Jobs           *service.Jobs
 	Bulk           *service.BulkActs
 	Assigning      *service.Assigning
+	People         *service.PeopleActs
 
 	PublicURL func() string // where people reach the cabinet, without a slash at the end
 	Secure    bool          // they reach it by https

@@ -15,6 +15,7 @@ const employeeRows = 50
 func (c *Cabinet) employeePages(private register) {
 	private("GET "+view.PathEmployees, employees)
 	private("GET "+view.PathEmployeeExport, exportEmployees)
+	c.peopleBulkPages(private)
 	c.personPages(private)
 	c.importPages(private)
 }
@@ -26,7 +27,11 @@ func (p *page) mayChange() bool { return p.caller().Authorize(domain.PermissionC
 // employeeFilter reads the filter from the address. It returns the filter as shown
 // in the form and as the list takes it. A selection that does not exist is none.
 func (p *page) employeeFilter() (view.EmployeeFilter, domain.EmployeeListFilter) {
-	shown := view.EmployeeFilter{Search: strings.TrimSpace(p.query("q")), Tag: p.query("tag"), Show: p.query("show")}
+	return employeeFilterOf(p.query)
+}
+
+func employeeFilterOf(read func(string) string) (view.EmployeeFilter, domain.EmployeeListFilter) {
+	shown := view.EmployeeFilter{Search: strings.TrimSpace(cleanText(read("q"))), Tag: cleanText(read("tag")), Show: read("show")}
 	f := domain.EmployeeListFilter{Search: shown.Search, Tag: shown.Tag, Select: domain.EmployeeSelection(shown.Show)}
 	if f.Check() != nil {
 		shown.Show, f.Select = "", domain.EmployeesWorking

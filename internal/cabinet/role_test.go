@@ -33,6 +33,7 @@ var routeAccess = map[string]access{
 	"GET " + view.PathEndOthers: look, "POST " + view.PathEndOthers: own,
 
 	"GET " + view.PathEmployees: look, "GET " + view.PathEmployeeExport: look,
+	"GET " + view.PathPeopleBulk: look, "POST " + view.PathPeopleBulk: change,
 	"GET " + view.PathImport: look, "POST " + view.PathImport: change, "GET " + view.PathImportTemplate: look,
 	"GET " + view.PathImports + "/{id}": look, "POST " + view.PathImports + "/{id}": change,
 	"GET " + view.PathImports + "/{id}/check": look, "POST " + view.PathImports + "/{id}/check": change,

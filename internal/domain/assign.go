@@ -41,16 +41,19 @@ func (in AssignCourses) Request(externalID string, e Employee, course int64) New
 }
 
 // People picks employees: all of them, or those with one of the ids, tags, external
-// ids or e-mail addresses.
+// ids or e-mail addresses, and those that the cabinet's list shows.
 type People struct {
-	All   bool
-	IDs   []int64
-	Tags  []string
-	Lines []string // external ids or e-mail addresses
+	All    bool
+	IDs    []int64
+	Tags   []string
+	Lines  []string            // external ids or e-mail addresses
+	Listed *EmployeeListFilter // nil picks nobody
 }
 
 // Empty reports whether nobody is picked.
-func (p People) Empty() bool { return !p.All && len(p.IDs)+len(p.Tags)+len(p.Lines) == 0 }
+func (p People) Empty() bool {
+	return !p.All && p.Listed == nil && len(p.IDs)+len(p.Tags)+len(p.Lines) == 0
+}
 
 // AssignCount is what an AssignCourses would do.
 type AssignCount struct {

@@ -20,6 +20,10 @@ var reads = map[string][]string{
 		"Employees", "ErasureEffects", "FindPeople", "ListAssignments", "Tags",
 	},
 	"Jobs":           {"Get", "Latest"},
+	"PeopleActs":     {"Count"},
+	"BulkActs":       {"Count"},
+	"Assigning":      {"Count"},
+	"Imports":        {"Get"},
 	"Companies":      {},
 	"Administrators": {"List"},
 	"Tokens":         {"Get"},
@@ -46,7 +50,8 @@ func TestEveryActIsAuthorized(t *testing.T) {
 	checked := 0
 	for _, useCases := range []any{
 		&service.Learning{}, &service.Companies{}, &service.Administrators{}, &service.Tokens{}, &service.Webhooks{}, &service.Audit{},
-		&service.Reports{}, &service.Requests{}, &service.Jobs{},
+		&service.Reports{}, &service.Requests{}, &service.Jobs{}, &service.PeopleActs{}, &service.BulkActs{},
+		&service.Assigning{}, &service.Imports{},
 	} {
 		value := reflect.ValueOf(useCases)
 		name := value.Type().Elem().Name()

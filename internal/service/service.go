@@ -24,6 +24,7 @@ type Store interface {
 	AssignmentStore
 	AssignmentActStore
 	AssigningStore
+	PeopleActStore
 	Now() time.Time
 }
 

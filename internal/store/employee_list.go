@@ -114,11 +114,17 @@ func (s *Store) countAssignments(ctx context.Context, c db.Conn, company int64, 
 
 // employeeListConditions returns the conditions of a page of the cabinet's list.
 func (s *Store) employeeListConditions(company int64, f domain.EmployeeListFilter, p domain.PageRequest) *conditions {
-	after := int64(0)
+	cond, after := &conditions{}, int64(0)
 	if p.After != nil {
 		after = p.After.ID
 	}
-	cond := &conditions{}
+	s.addListConditions(cond, company, f, after)
+	return cond
+}
+
+// addListConditions adds the conditions of the employees that the cabinet's list
+// shows after the one with the id.
+func (s *Store) addListConditions(cond *conditions, company int64, f domain.EmployeeListFilter, after int64) {
 	cond.add("e.company_id = ?", company)
 	if f.Select == domain.EmployeesLeft {
 		cond.add("e.left_at IS NOT NULL")
@@ -146,7 +152,6 @@ func (s *Store) employeeListConditions(company int64, f domain.EmployeeListFilte
 	if after > 0 {
 		cond.add("e.id > ?", after)
 	}
-	return cond
 }
 
 // EmployeeListReport reads all employees that the filter selects, page by page from

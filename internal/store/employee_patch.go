@@ -224,13 +224,7 @@ func (s *Store) replaceTags(ctx context.Context, tx db.Tx, before, after domain.
 
 func (s *Store) offboard(ctx context.Context, tx callerTx, e domain.Employee) error {
 	b := &db.Batch{}
-	b.One(errStale, `UPDATE employees SET left_at = $3, updated_at = $3 WHERE company_id = $1 AND id = $2 AND left_at IS NULL`,
-		e.CompanyID, e.ID, tx.Now())
-	b.Exec(`UPDATE assignments SET revoked_at = $3, updated_at = $3
-		WHERE company_id = $1 AND employee_id = $2 AND revoked_at IS NULL`, e.CompanyID, e.ID, tx.Now())
-	cancelPlan(b, e)
-	tx.box.audit(b, tx.Now(), employeeEntry(tx.caller, "employee.offboarded", e.ID, ""))
-	tx.box.events(b, tx.Now(), domain.EmployeeRemoved(e, domain.ReasonOffboarded, tx.Now()))
+	s.offboardAll(b, tx, []domain.Employee{e})
 	return tx.Send(ctx, b)
 }
 

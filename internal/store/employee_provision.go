@@ -189,7 +189,11 @@ func (all newcomers) queueCommit(tx db.Tx, box *outbox) {
 	all.addAccounts(b, box.store.db, now, func(email string) { byEmail[email].status = domain.ProvisionCreated })
 	all.addEmployees(b, box.store.db, now)
 	all.refuseFormer(b, box.store.db)
-	all.addTags(b, box.store.db)
+	people := make([]domain.Employee, len(all))
+	for i, e := range all {
+		people[i] = e.Employee
+	}
+	insertTags(b, box.store.db, people)
 	entries, events := make([]domain.AuditEntry, len(all)), make([]domain.Event, len(all))
 	for i, e := range all {
 		entries[i], events[i] = employeeEntry(e.by, e.action, e.ID, ""), domain.EmployeeJoined(e.Employee, now)
@@ -234,8 +238,8 @@ func (all newcomers) addEmployees(b *db.Batch, d db.Dialect, now time.Time) {
 		append([]any{now, string(domain.RoleEmployee)}, args...)...)
 }
 
-// addTags queues the tags of those who have any, which imports add.
-func (all newcomers) addTags(b *db.Batch, d db.Dialect) {
+// insertTags queues the tags of those who have any.
+func insertTags(b *db.Batch, d db.Dialect, all []domain.Employee) {
 	type tagged struct {
 		company, id int64
 		tag         string

@@ -36,6 +36,11 @@ func (s *Store) pickPeople(company int64, who domain.People) (sql string, args [
 		}
 		add(base, "e.email_folded", db.Texts("email", unique(folded)))
 	}
+	if who.Listed != nil {
+		cond := &conditions{args: args}
+		s.addListConditions(cond, company, *who.Listed, 0)
+		parts, args = append(parts, `SELECT e.id FROM employees e`+cond.where()+` AND e.company_id = $1 AND e.left_at IS NULL`), cond.args
+	}
 	if len(parts) == 0 {
 		return base + ` AND 1 = 0`, args
 	}

@@ -19,6 +19,7 @@ type PersonOption struct {
 // AssignForm assigns courses to people: who, what, when, and what that would do.
 type AssignForm struct {
 	Everyone      bool
+	Listed        *EmployeeFilter // everybody whom the list of employees shows with it
 	Search        string
 	Found, Chosen []PersonOption
 	Tags          []Option
@@ -73,4 +74,21 @@ func (f AssignForm) verb() string {
 
 func (f AssignForm) defaultLabel() string {
 	return "In " + strconv.Itoa(f.DefaultDays) + " days, as set for the company"
+}
+
+// listedLabel describes the people whom the list of employees shows.
+func (f AssignForm) listedLabel() string {
+	text := "Everyone in the list of employees"
+	for _, chip := range employeeChips[1:] {
+		if chip.Value == f.Listed.Show {
+			text += ", " + chip.Label
+		}
+	}
+	if f.Listed.Tag != "" {
+		text += ", tag: " + f.Listed.Tag
+	}
+	if f.Listed.Search != "" {
+		text += ", search: " + f.Listed.Search
+	}
+	return text
 }

@@ -47,12 +47,26 @@ func (f EmployeeFilter) query() []string {
 	return []string{"q", f.Search, "tag", f.Tag, "show", f.Show}
 }
 
+// Path is the list with the filter.
+func (f EmployeeFilter) Path() string { return withQuery(PathEmployees, f.query()...) }
+
 func (f EmployeeFilter) exportPath() string { return withQuery(PathEmployeeExport, f.query()...) }
 
 func (f EmployeeFilter) withTag(tag string) string {
 	f.Tag = tag
 	return withQuery(PathEmployees, f.query()...)
 }
+
+// all labels the choice of everybody in the list, on all its pages.
+func (l EmployeeList) all() string {
+	if l.More || l.Partial {
+		return "All that match"
+	}
+	return "All " + formatCount(l.Total)
+}
+
+// canPick reports whether rows can be ticked for a common action.
+func (l EmployeeList) canPick() bool { return l.CanChange && l.Filter.Show != "left" }
 
 func (l EmployeeList) total() string {
 	if l.Partial {

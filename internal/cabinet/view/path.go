@@ -17,6 +17,7 @@ const (
 	PathTheme              = "/cabinet/theme"
 	PathEmployees          = "/cabinet/employees"
 	PathEmployeeNew        = "/cabinet/employees/new"
+	PathPeopleBulk         = "/cabinet/employees/bulk"
 	PathEmployeeExport     = "/cabinet/employees/export.csv"
 	PathImport             = "/cabinet/employees/import"
 	PathImports            = "/cabinet/imports"

@@ -57,6 +57,9 @@ func peopleSamples() []sample {
 			Changes:  []view.ImportChange{{PersonID: 1, Name: longName, Field: "Name", Before: longName, After: "Anna"}}})},
 		{"import-running", view.ImportResultPage(shell("/cabinet/employees/import/1/result"), view.ImportResult{ID: 1, FileName: "people.csv", Total: 50_000, Done: 12_500, StartedBy: "anna@x.example"})},
 		{"import-done", view.ImportResultPage(shell("/cabinet/employees/import/1/result"), view.ImportResult{ID: 1, FileName: "people.csv", Total: 10, Done: 10, Failed: 1, FinishedAt: ptr(now), Problems: []view.ImportProblem{{Row: 7, Problem: "email must contain one @."}}})},
+		{"people-tag", view.PeopleBulkPage(shell("/cabinet/employees/bulk"), view.PeopleBulk{Act: "tag", People: 36, All: true, Known: []string{"warehouse"}, Errors: view.Errors{"tags": "Enter at least one tag."}})},
+		{"people-offboard", view.PeopleBulkPage(shell("/cabinet/employees/bulk"), view.PeopleBulk{Act: "offboard", People: 1200, Open: 52, When: "now", IDs: []string{"1", "2"}})},
+		{"people-none", view.PeopleBulkPage(shell("/cabinet/employees/bulk"), view.PeopleBulk{Act: "untag"})},
 		{"employees", view.EmployeesPage(longShell("/cabinet/employees"), view.EmployeeList{
 			Employees: people(), Total: 100_000, CanChange: true, Pager: view.Pager{Next: "/cabinet/employees?after=50"},
 		})},

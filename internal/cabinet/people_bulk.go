@@ -1,0 +1,118 @@
+package cabinet
+
+import (
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/service"
+)
+
+func (c *Cabinet) peopleBulkPages(private register) {
+	private("GET "+view.PathPeopleBulk, peopleBulkForm)
+	private("POST "+view.PathPeopleBulk, startPeopleBulk)
+}
+
+// assignAct leads to the page that assigns courses, with the people chosen.
+const assignAct = "assign"
+
+// peopleBulk reads what is to be done, and to whom.
+func (p *page) peopleBulk(read func(string) string, picked []string) (view.PeopleBulk, domain.People) {
+	shown, f := employeeFilterOf(read)
+	form := view.PeopleBulk{
+		Filter: shown, Act: read("act"), All: read("all") != "", Tags: cleanText(read("tags")), When: read("when"), Date: read("date"),
+		MinDate: p.tomorrow(), Errors: view.Errors{},
+	}
+	who := domain.People{IDs: ids(picked)}
+	if form.All {
+		who = domain.People{Listed: &f}
+	}
+	for _, id := range who.IDs {
+		form.IDs = append(form.IDs, strconv.FormatInt(id, 10))
+	}
+	switch domain.PeopleActKind(form.Act) {
+	case domain.PeopleTag, domain.PeopleUntag, domain.PeopleOffboard, assignAct:
+	default:
+		form.Act = string(domain.PeopleTag)
+	}
+	if form.When != expiryDate {
+		form.When = "now"
+	}
+	return form, who
+}
+
+func peopleBulkForm(p *page) error {
+	query := p.r.URL.Query()
+	form, who := p.peopleBulk(p.query, query["id"])
+	if who.Empty() {
+		return p.redirectProblem("Tick the people first, or choose all.", form.Filter.Path())
+	}
+	if form.Act == assignAct {
+		to := url.Values{"person": form.IDs}
+		if form.All {
+			to = url.Values{"listed": {"1"}, "listedQ": {form.Filter.Search}, "listedTag": {form.Filter.Tag}, "listedShow": {form.Filter.Show}}
+		}
+		return p.redirect(view.PathAssign + "?" + to.Encode())
+	}
+	return p.renderPeopleBulk(form, who)
+}
+
+// renderPeopleBulk answers with the form and what it would do.
+func (p *page) renderPeopleBulk(form view.PeopleBulk, who domain.People) error {
+	count, err := p.People.Count(p.r.Context(), p.caller(), who)
+	if err != nil {
+		return err
+	}
+	form.People, form.Open = count.People, count.Open
+	if form.Known, err = p.Learning.Tags(p.r.Context(), p.caller()); err != nil {
+		return err
+	}
+	if len(form.Errors) > 0 {
+		return p.renderInvalid(view.PeopleBulkPage(p.shell(), form))
+	}
+	return p.renderOK(view.PeopleBulkPage(p.shell(), form))
+}
+
+func startPeopleBulk(p *page) error {
+	if err := p.caller().Authorize(domain.PermissionChange); err != nil {
+		return err
+	}
+	form, who := p.peopleBulk(p.field, p.fields("id"))
+	if who.Empty() {
+		return p.redirectProblem("Tick the people first, or choose all.", form.Filter.Path())
+	}
+	act := domain.PeopleAct{Kind: domain.PeopleActKind(form.Act)}
+	if act.Kind != domain.PeopleOffboard {
+		act.Tags = splitTags(form.Tags)
+	} else if form.When == expiryDate {
+		at, err := time.ParseInLocation(time.DateOnly, form.Date, p.zone())
+		if err != nil {
+			form.Errors["date"] = "Enter a date such as 2027-01-31."
+			return p.renderPeopleBulk(form, who)
+		}
+		act.At = &at
+	}
+	job, err := p.People.Start(p.r.Context(), p.caller(), act, who)
+	if errs, ok := formErrors(err); ok {
+		form.Errors = errs
+		return p.renderPeopleBulk(form, who)
+	}
+	if err != nil {
+		return err
+	}
+	return p.redirect(view.PathJob(job.ID))
+}
+
+// describePeopleJob sets what the page of a job on employees says.
+func describePeopleJob(v *view.Job, job domain.Job) error {
+	act, err := service.PeopleActOf(job)
+	if err != nil {
+		return err
+	}
+	v.Section, v.Title, v.Noun = view.SectionEmployees, view.PeopleActTitle(string(act.Kind), act.Tags), [2]string{"person", "people"}
+	v.Back = view.Link{Text: "Employees", Path: view.PathEmployees}
+	v.Outcomes = view.PeopleOutcomes(string(act.Kind), act.At != nil, service.TallyOf(job))
+	return nil
+}

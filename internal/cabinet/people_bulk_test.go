@@ -1,0 +1,53 @@
+package cabinet_test
+
+import (
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+)
+
+func TestActionsOnManyPeople(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		v, l := f.administrator(), f.newLearners(6)
+		l.assign(1, time.Now().Add(time.Hour))
+		start := func(form ...string) string {
+			f.Helper()
+			return v.post(view.PathPeopleBulk, form...).wantStatus(http.StatusSeeOther).header.Get("Location")
+		}
+		person := func(n int) string {
+			return v.get(view.PathEmployees + "?q=HR-" + strconv.Itoa(n)).find(`href="` + view.PathEmployees + `/(\d+)"`)
+		}
+		v.get(view.PathEmployees).wantText("All 6", "Tick rows")
+		v.get(view.PathPeopleBulk + "?act=tag").wantRedirect(view.PathEmployees).wantText("Tick the people first")
+
+		v.get(view.PathPeopleBulk+"?act=tag&id="+person(1)+"&id="+person(2)).wantText("Adds tags to 2 people.", "Tag 2 people")
+		v.post(view.PathPeopleBulk, "act", "tag", "tags", " ,", "id", person(1)).wantStatus(http.StatusUnprocessableEntity).wantText("Enter at least one tag")
+		v.waitForText(start("act", "tag", "tags", "night, Ночь", "id", person(1), "id", person(2)), "2 tagged")
+		v.waitForText(start("act", "tag", "tags", "night", "all", "1"), "4 tagged").wantText("2 already so", "Add tags: night", admin)
+		v.get(view.PathEmployees + "?tag=night").wantText("6 employees")
+		v.get(view.PathEmployees+"/"+person(2)).wantText("Changed", "tags")
+		v.waitForText(start("act", "untag", "tags", "night", "all", "1", "tag", "Ночь"), "2 no longer have it")
+		v.get(view.PathEmployees + "?tag=night").wantText("4 employees")
+
+		v.get(view.PathPeopleBulk+"?act=assign&id="+person(3)).wantStatus(http.StatusSeeOther).follow().wantText("p3@baltic.example", "1 person. Choose")
+		v.get(view.PathPeopleBulk+"?act=assign&all=1&tag=night").wantStatus(http.StatusSeeOther).follow().
+			wantText("Everyone in the list of employees, tag: night", "4 people. Choose")
+		course := strconv.FormatInt(l.course, 10)
+		job := v.post(view.PathAssign, "listed", "1", "listedShow", "unassigned", "course", course).wantStatus(http.StatusSeeOther).header.Get("Location")
+		v.waitForText(job, "5 assigned")
+
+		v.post(view.PathPeopleBulk, "act", "offboard", "when", "date", "date", "2001-01-01", "id", person(6)).wantStatus(http.StatusUnprocessableEntity).wantText("date in the future")
+		v.waitForText(start("act", "offboard", "when", "date", "date", "2099-01-31", "id", person(6)), "1 will be offboarded on the date")
+		v.get(view.PathEmployees+"/"+person(6)).wantText("Offboarding planned", "2099")
+		v.get(view.PathPeopleBulk+"?act=offboard&all=1&tag=night").wantText("Offboards 4 people.", "4 open assignments are revoked", "Offboard 4 people")
+		gone := person(3)
+		v.waitForText(start("act", "offboard", "all", "1", "tag", "night"), "4 offboarded")
+		v.get(view.PathEmployees).wantText("2 employees")
+		v.get(view.PathEmployees + "?show=left").wantText("4 employees").wantNoText("Tick rows")
+		v.waitForText(start("act", "tag", "tags", "x", "id", gone, "id", person(1)), "1 tagged")
+	})
+}
