@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs the random tests of test/faults and the floods of test/security for TORTURE each (10m by default). It prints the seed first; SEED=number repeats the
-# choices of a run, though not its timing. Arguments are flags of go test.
+# Runs the random tests and the faults of PostgreSQL of test/faults, and the floods of test/security, for TORTURE each (10m
+# by default). It prints the seed first; SEED=number repeats the choices of a run, though not its timing. Arguments are flags of go test.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export COURSEBRIDGE_TORTURE="${TORTURE:-10m}"
 export COURSEBRIDGE_SEED="${SEED:-$(od -An -tu4 -N4 /dev/urandom | tr -d ' ')}"
 printf 'SEED=%s TORTURE=%s\n' "$COURSEBRIDGE_SEED" "$COURSEBRIDGE_TORTURE"
-TEST_FLAGS="-timeout=60m -run=^Test(Mirrors|Employees|Floods) $*" exec scripts/test.sh ./test/faults ./test/security
+TEST_FLAGS="-timeout=60m -run=^Test(Mirrors|Employees|Floods|Failover|ConnectionsCut|PostgresOnAFull) $*" exec scripts/test.sh ./test/faults ./test/security

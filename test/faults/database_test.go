@@ -135,3 +135,32 @@ func TestDeliveriesOutliveAnOutage(t *testing.T) {
 		}
 	}
 }
+
+// Connections break after COMMIT was carried out and before its answer arrived. What
+// was acknowledged is there, a repeated request makes nothing twice, and every change
+// that was made has its event.
+func TestConnectionsCutInTheMiddleOfACommit(t *testing.T) {
+	t.Parallel()
+	repeatUnderTorture(t, cutCommits)
+}
+
+func cutCommits(t *testing.T) {
+	t.Helper()
+	direct := postgresDatabase(t)
+	acme, inbox := newCompany(t, direct), newReceiver(t, failSometimes)
+	hook := acme.addWebhook(t, inbox.URL)
+	database, line := behindProxy(t, direct)
+	server := serve(t, database, quickRetries...)
+	l := newLedger(t, acme, &fleet{urls: []string{server.url}})
+	whileWriting(t, l, 4, func() {
+		l.waitForAcks(t, 20)
+		line.cutCommits(5)
+		l.waitForAcks(t, 150)
+		line.cutCommits(0)
+		l.waitForAcks(t, 20)
+	})
+	if len(l.doubtful) == 0 {
+		t.Error("no request was left in doubt: the connections were not cut")
+	}
+	l.checkDeliveries(t, server.url, inbox, hook)
+}

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"net/url"
@@ -18,6 +19,8 @@ type proxy struct {
 	listener net.Listener
 	conns    map[net.Conn]bool
 	frozen   bool
+	cutEvery int           // of the committed transactions, every how many loses its answer; 0: none
+	commits  int           // that were answered since cutEvery was set
 	thawed   chan struct{} // closed unless frozen
 	running  sync.WaitGroup
 }
@@ -124,7 +127,7 @@ func (p *proxy) forward(in net.Conn) {
 	var both sync.WaitGroup
 	for _, way := range [][2]net.Conn{{in, out}, {out, in}} {
 		both.Go(func() {
-			p.copy(way[1], way[0])
+			p.copy(way[1], way[0], way[0] == out)
 			_ = in.Close()
 			_ = out.Close()
 		})
@@ -132,11 +135,34 @@ func (p *proxy) forward(in net.Conn) {
 	both.Wait()
 }
 
-func (p *proxy) copy(to io.Writer, from io.Reader) {
+// cutCommits has every nth answer to a COMMIT lost together with its connection: the
+// client can't know what became of the transaction.
+func (p *proxy) cutCommits(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cutEvery, p.commits = n, 0
+}
+
+// losesAnswer reports whether these bytes of the database are the answer to a COMMIT
+// that must be lost.
+func (p *proxy) losesAnswer(sent []byte) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cutEvery == 0 || !bytes.Contains(sent, []byte("COMMIT\x00")) {
+		return false
+	}
+	p.commits++
+	return p.commits%p.cutEvery == 0
+}
+
+func (p *proxy) copy(to io.Writer, from io.Reader, fromDatabase bool) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buf)
 		p.waitUntilThawed()
+		if fromDatabase && p.losesAnswer(buf[:n]) {
+			return
+		}
 		if n > 0 {
 			if _, err := to.Write(buf[:n]); err != nil {
 				return

@@ -51,6 +51,20 @@ func tortureSettings(t *testing.T) (duration time.Duration, seed uint64) {
 	return duration, seed
 }
 
+// repeatUnderTorture runs a scenario once, and again and again in make torture until
+// its time is over.
+func repeatUnderTorture(t *testing.T, scenario func(t *testing.T)) {
+	t.Helper()
+	if os.Getenv(tortureEnv) == "" {
+		scenario(t)
+		return
+	}
+	duration, _ := tortureSettings(t)
+	for began, round := time.Now(), 1; time.Since(began) < duration && !t.Failed(); round++ {
+		t.Run(strconv.Itoa(round), scenario)
+	}
+}
+
 // Two clients mirror a company while workers change it at random, servers are
 // killed, the clock steps forward and back and, on PostgreSQL, one of two replicas is
 // paused for longer than its leases last. One client polls with updatedSince, the

@@ -1,0 +1,103 @@
+package faults
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// The primary crashes while clients write, and its streaming standby is promoted. Two
+// servers find it by themselves. Nothing acknowledged is lost, nothing is made twice.
+func TestFailoverToAStandbyLosesNothing(t *testing.T) {
+	t.Parallel()
+	repeatUnderTorture(t, failOver)
+}
+
+func failOver(t *testing.T) {
+	t.Helper()
+	primary := newPostgres(t, privateDir(t))
+	standby := primary.newStandby()
+	database := address(primary, standby)
+	acme, inbox := newCompany(t, database), newReceiver(t, failSometimes)
+	hook := acme.addWebhook(t, inbox.URL)
+	replicas := []*process{serve(t, database, quickRetries...), serve(t, database, quickRetries...)}
+	l := newLedger(t, acme, &fleet{urls: []string{replicas[0].url, replicas[1].url}})
+	whileWriting(t, l, 4, func() {
+		l.waitForAcks(t, 100)
+		primary.stopNow()
+		down := time.Now()
+		standby.promote()
+		l.waitForAcks(t, 1)
+		t.Logf("changes go through %s after the crash", time.Since(down).Round(time.Millisecond))
+		l.waitForAcks(t, 100)
+	})
+	for _, r := range replicas {
+		eventually(t, timeout, "/readyz after the failover", func() error {
+			status, err := probe(acme.client, r.url+"/readyz")
+			return expect(status, err, http.StatusOK)
+		})
+	}
+	l.checkDeliveries(t, replicas[0].url, inbox, hook)
+}
+
+// PostgreSQL's disk fills up while clients write. Changes are refused; once there is
+// space again they go through, and nothing acknowledged is lost.
+func TestPostgresOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	repeatUnderTorture(t, fillPostgresDisk)
+}
+
+func fillPostgresDisk(t *testing.T) {
+	t.Helper()
+	dir := privateDir(t)
+	disk := filepath.Join(dir, "disk")
+	if err := os.Mkdir(disk, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	smallDisk(t, disk, 160<<20)
+	pg := newPostgres(t, disk)
+	database := address(pg)
+	acme, inbox := newCompany(t, database), newReceiver(t, nil)
+	hook := acme.addWebhook(t, inbox.URL)
+	server := serve(t, database, quickRetries...)
+	l := newLedger(t, acme, &fleet{urls: []string{server.url}})
+	whileWriting(t, l, 4, func() {
+		l.waitForAcks(t, 50)
+		filler := fillDisk(t, disk)
+		probes := 0
+		eventually(t, timeout, "changes are refused", func() error {
+			probes++ // each needs a little more space
+			got, err := acme.send(t.Context(), http.MethodPost, server.url+"/api/v1/employees/provision", newPerson(fmt.Sprint("probe-", probes)))
+			return expect(got.status, err, http.StatusServiceUnavailable)
+		})
+		if err := os.Remove(filler); err != nil {
+			t.Fatal(err)
+		}
+		if !pg.isRunning() { // a server that can't write its log ends; the operator starts it again
+			pg.stopNow()
+			pg.start()
+		}
+		l.waitForAcks(t, 50)
+	})
+	l.checkDeliveries(t, server.url, inbox, hook)
+}
+
+// fillDisk writes a file that takes all the space that is left.
+func fillDisk(t *testing.T, dir string) (path string) {
+	t.Helper()
+	path = filepath.Join(dir, "filler")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	chunk := make([]byte, 64<<10)
+	for {
+		if _, err := f.Write(chunk); err != nil {
+			return path
+		}
+	}
+}
