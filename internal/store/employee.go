@@ -192,8 +192,8 @@ type employeeWithAssignments struct {
 	assignments []domain.Assignment
 }
 
-// maxBatchedAssignments is how many assignments of one employee are read together
-// with other employees. Somebody who has more is read again, alone, so that
+// maxBatchedAssignments is how many assignments of one employee are read at first,
+// together with other employees. Somebody who has more is read again, alone, so that
 // callers who share a statement never wait for a large answer to another one.
 const maxBatchedAssignments = 100
 
@@ -206,25 +206,34 @@ var withinBatch = fmt.Sprintf(` AND a.id <= coalesce((SELECT x.id FROM assignmen
 	WHERE x.company_id = e.company_id AND x.employee_id = e.id AND x.revoked_at IS NULL
 	ORDER BY x.id LIMIT 1 OFFSET %d), %d)`, maxBatchedAssignments, math.MaxInt64)
 
+// readEmployee looks one employee up with all assignments. A large answer is read
+// while no other one of the company is, so that it keeps no other company waiting.
 func (s *Store) readEmployee(ctx context.Context, key employeeKey) (employeeWithAssignments, error) {
-	if s.employees == nil {
-		return s.readEmployeeAlone(ctx, key)
+	var found employeeWithAssignments
+	var err error
+	if s.employees != nil {
+		found, err = s.employees.Do(ctx, key)
+	} else {
+		found, err = s.readEmployeeAlone(ctx, key, fmt.Sprintf(` LIMIT %d`, maxBatchedAssignments+1))
 	}
-	found, err := s.employees.Do(ctx, key)
-	if err == nil && found.large() {
-		return s.readEmployeeAlone(ctx, key)
+	if err != nil || !found.large() {
+		return found, err
 	}
-	return found, err
+	release, err := s.largeReads.Acquire(ctx, key.company)
+	if err != nil {
+		return found, mapUnavailable(err)
+	}
+	defer release()
+	return s.readEmployeeAlone(ctx, key, "")
 }
 
-// readEmployeeAlone looks one employee up with all assignments.
-func (s *Store) readEmployeeAlone(ctx context.Context, key employeeKey) (employeeWithAssignments, error) {
+func (s *Store) readEmployeeAlone(ctx context.Context, key employeeKey, limit string) (employeeWithAssignments, error) {
 	out := make([]employeeWithAssignments, 1)
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return scanEmployeeWithAssignments(r, out) },
 		`SELECT `+employeeColumns+`, 0, `+fieldList(true)+` FROM employees e`+
 			s.db.LeftJoin("assignments", "a", assignmentsOfEmployee)+s.db.LeftJoin("courses", "c", courseOfAssignment)+`
-			WHERE e.company_id = $1 AND e.external_id = $2 AND e.left_at IS NULL ORDER BY a.id`, key.company, key.externalID)
+			WHERE e.company_id = $1 AND e.external_id = $2 AND e.left_at IS NULL ORDER BY a.id`+limit, key.company, key.externalID)
 	err := s.read(ctx, b)
 	return out[0], err
 }

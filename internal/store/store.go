@@ -42,6 +42,8 @@ type Store struct {
 	// platformWrites does the same for the changes of the platform, which reach the
 	// records of all companies: a third. The rest is left to other companies.
 	platformWrites *db.Limit
+	// largeReads lets one large answer per company be read at a time.
+	largeReads *db.Limit
 
 	cacheMu       sync.Mutex
 	onCacheChange []func(domain.CacheKind)
@@ -77,7 +79,7 @@ func OpenWith(ctx context.Context, address string, options db.Options) (*Store, 
 	return New(engine), nil
 }
 
-// companyWait is how long a change waits while its company uses its share of the
+// companyWait is how long a call waits while its company uses its share of the
 // connections.
 const companyWait = 5 * time.Second
 
@@ -86,6 +88,7 @@ func New(engine db.Engine) *Store {
 	s := &Store{
 		db: engine, wake: func([]domain.EndpointKey) {},
 		companyWrites: db.NewLimit(engine.Stats().Max/2, companyWait), platformWrites: db.NewLimit(engine.Stats().Max/3, companyWait),
+		largeReads:  db.NewLimit(1, companyWait),
 		stopSending: func(context.Context, []domain.RecordKey) error { return nil },
 	}
 	if engine.Name() == "sqlite" { // its reads make no round trip, and it has one writer
