@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/snippets"
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
@@ -15,6 +16,7 @@ func (c *Cabinet) webhookPages(private register) {
 	private("GET "+view.PathWebhooks, endpoints)
 	private("GET "+view.PathWebhookNew, endpointForm)
 	private("POST "+view.PathWebhookNew, addEndpoint)
+	private("GET "+view.PathWebhookEvents, eventCatalogue)
 	private("POST "+view.PathWebhookCheck, checkURL)
 	private("GET "+view.PathWebhooks+"/{id}", endpoint)
 	private("GET "+view.PathWebhooks+"/{id}/edit", editForm)
@@ -54,6 +56,37 @@ func (p *page) eventChoices(chosen []domain.EventKind) ([]view.EventChoice, erro
 		out[i] = view.EventChoice{Kind: string(k), Sample: pretty(body), Checked: slices.Contains(chosen, k)}
 	}
 	return out, nil
+}
+
+// eventCatalogue lists the event kinds, each with a sample and the latest real delivery.
+func eventCatalogue(p *page) error {
+	ctx, caller := p.r.Context(), p.caller()
+	endpoints, err := p.Webhooks.List(ctx, caller)
+	if err != nil {
+		return err
+	}
+	out := make([]view.EventKind, len(domain.EventKinds))
+	for i, k := range domain.EventKinds {
+		body, err := p.Webhooks.SampleBody(caller, k)
+		if err != nil {
+			return err
+		}
+		out[i] = view.EventKind{Name: string(k), Sample: pretty(body)}
+		for _, e := range endpoints {
+			if e.Wants(k) {
+				out[i].Webhooks++
+			}
+		}
+		latest, err := p.Webhooks.Deliveries(ctx, caller, domain.DeliveryFilter{Kind: k}, nil, 1)
+		if err != nil {
+			return err
+		}
+		if len(latest.Items) > 0 {
+			d := deliveryView(latest.Items[0])
+			out[i].Latest = &d
+		}
+	}
+	return p.renderOK(view.EventsPage(p.shell(), out))
 }
 
 func pretty(body []byte) string {
@@ -147,6 +180,11 @@ func (p *page) endpointDetail(e domain.Endpoint) (view.EndpointDetail, error) {
 	if v.Held, err = p.heldEvents(e); err != nil {
 		return v, err
 	}
+	since := p.Now().Add(-24 * time.Hour)
+	if e.FailingSince != nil {
+		since = *e.FailingSince
+	}
+	v.Since = p.clock().InputSeconds(&since)
 	for _, d := range recent.Items {
 		v.Recent = append(v.Recent, deliveryView(d))
 	}

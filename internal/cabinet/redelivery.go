@@ -16,6 +16,9 @@ func (c *Cabinet) redeliveryPages(private register) {
 	private("GET "+view.PathRedeliver+"/{id}", redelivery)
 }
 
+// redeliverAll chooses deliveries in every state.
+const redeliverAll = "all"
+
 // redeliverFilter reads what to send again, from the address or from the posted
 // form. The end of an open period is now, so that the preview and what follows it
 // mean the same deliveries.
@@ -26,11 +29,13 @@ func (p *page) redeliverFilter(read func(string) string) (view.RedeliverForm, do
 	switch state := domain.DeliveryState(form.State); state {
 	case domain.DeliveryFailed, domain.DeliveryHeld:
 		f.States = []domain.DeliveryState{state}
+	case redeliverAll:
+		f.States = []domain.DeliveryState{domain.DeliveryFailed, domain.DeliveryHeld, domain.DeliveryDelivered}
 	case "", "both":
 		form.State = "both"
 	default:
 		form.State = "both"
-		form.Notes = append(form.Notes, "Only failed and held deliveries can be sent again.")
+		form.Notes = append(form.Notes, "Deliveries that are still being tried are not sent again.")
 	}
 	if search := read("q"); search != "" {
 		form.Notes = append(form.Notes, "The search for “"+search+"” is not used here. Open the delivery itself to send it alone.")

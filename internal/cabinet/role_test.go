@@ -57,6 +57,7 @@ var routeAccess = map[string]access{
 
 	"GET " + view.PathTokens: look, "GET " + view.PathTokenNew: look, "POST " + view.PathTokenNew: change,
 	"GET " + view.PathTokens + "/{id}": look, "GET " + view.PathTokens + "/{id}/created": look,
+	"GET " + view.PathWebhookEvents:               look,
 	"GET " + view.PathTokens + "/{id}/regenerate": look, "POST " + view.PathTokens + "/{id}/regenerate": change,
 	"GET " + view.PathTokens + "/{id}/end-old": look, "POST " + view.PathTokens + "/{id}/end-old": change,
 	"GET " + view.PathTokens + "/{id}/rename": look, "POST " + view.PathTokens + "/{id}/rename": change,

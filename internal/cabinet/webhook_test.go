@@ -106,6 +106,16 @@ func TestRedeliverMany(t *testing.T) {
 		for _, name := range []string{"HR-1", "HR-2", "HR-3"} {
 			v.waitForText(view.PathDeliveries+"?state=delivered&q="+name, view.PathDeliveries+"/0")
 		}
+		since := v.get(hook).wantText("Recover events", "Everything since").find(`name="from"[^>]* value="([^"]+)"`)
+		recovering := view.PathRedeliver + "?count=1&period=custom&from=" + url.QueryEscape(since) + "&endpoint=" + hook[len(view.PathWebhooks)+1:]
+		v.get(recovering + "&state=both").wantText("Nothing to redeliver")
+		v.get(recovering + "&state=all").wantText("3 deliveries match")
+		for len(receiver.got) > 0 {
+			<-receiver.got
+		}
+		v.post(view.PathRedeliver, "state", "all", "endpoint", hook[len(view.PathWebhooks)+1:], "period", "custom", "from", since).wantStatus(http.StatusSeeOther)
+		f.awaitRequest(receiver)
+		v.get(view.PathWebhookEvents).wantText("employee.joined", "1 webhook of yours is subscribed", "Latest delivery", "sample.person@example.com")
 	})
 }
 

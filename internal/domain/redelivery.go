@@ -7,7 +7,8 @@ import (
 )
 
 // RedeliveryFilter picks the deliveries of a period to send again: failed ones
-// and held ones, unless States names one of the two.
+// and held ones, unless States names others. Delivered ones are for receivers that
+// lost what they had accepted.
 type RedeliveryFilter struct {
 	EndpointID int64 // 0: every enabled endpoint
 	States     []DeliveryState
@@ -24,8 +25,8 @@ func (f *RedeliveryFilter) Check(now time.Time) error {
 	slices.Sort(f.States)
 	f.States = slices.Compact(f.States)
 	for _, s := range f.States {
-		if s != DeliveryFailed && s != DeliveryHeld {
-			c.Add("state", errors.New("must be failed or held"))
+		if s != DeliveryFailed && s != DeliveryHeld && s != DeliveryDelivered {
+			c.Add("state", errors.New("must be failed, held or delivered"))
 		}
 	}
 	if f.Kind != "" {

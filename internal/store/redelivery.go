@@ -236,7 +236,8 @@ type picked struct {
 func (s *Store) pickRedeliverable(ctx context.Context, tx db.Tx, j domain.Redelivery, cursor string, limit int) (picked, error) {
 	out := picked{cursor: cursor}
 	// An earlier version wrote another format. Starting over sends nothing twice:
-	// what was queued again is neither failed nor held.
+	// what was queued again is neither failed nor held, and that version sent nothing
+	// else.
 	after, err := domain.ParseCursor(domain.DeliveryList, cursor)
 	hasCursor := err == nil
 	var walks []string
@@ -282,7 +283,7 @@ func (s *Store) requeuePicked(ctx context.Context, tx db.Tx, box *outbox, j doma
 	if len(p.ids) > 0 {
 		rows, args := s.db.ValuesTable(4, db.UUIDs("key_id", p.ids))
 		b.Exec(`UPDATE deliveries SET `+requeue+` FROM `+rows+` r
-			WHERE company_id = $3 AND id = r.key_id AND state IN ('failed', 'held')`,
+			WHERE company_id = $3 AND id = r.key_id AND state <> 'pending'`,
 			append([]any{now, j.RequestedBy, j.CompanyID}, args...)...)
 	}
 	var end *time.Time

@@ -201,10 +201,18 @@ func TestRedeliverARange(t *testing.T) {
 		if diff := cmp.Diff(want, again); diff != "" {
 			t.Errorf("due (- want):\n%s", diff)
 		}
+		f.States = append(f.States, domain.DeliveryDelivered)
+		all, err := s.AddRedelivery(t.Context(), h.c, f)
+		if err == nil {
+			_, err = s.ContinueRedelivery(t.Context(), h.c.Company.ID, all.ID, 10)
+		}
+		if got := h.delivery(due[3].ID); err != nil || all.Total != 1 || got.State != domain.DeliveryPending {
+			t.Errorf("with delivered ones: %d in all, the delivered one is %s, %v", all.Total, got.State, err)
+		}
 		if open, err := s.OpenRedeliveries(t.Context()); err != nil || len(open) != 0 {
 			t.Errorf("open: %v, %v", open, err)
 		}
-		_, err = s.Redelivery(t.Context(), h.c.Company.ID, job.ID+1)
+		_, err = s.Redelivery(t.Context(), h.c.Company.ID, all.ID+1)
 		wantCode(t, err, domain.CodeNotFound)
 	})
 }

@@ -69,6 +69,15 @@ type EndpointDetail struct {
 	Chart         *Chart
 	Recent        []Delivery
 	Snippets      []Snippet
+	Since         string // where recovering starts unless somebody chooses otherwise, as an input writes it
+}
+
+// EventKind is an entry of the catalogue of events.
+type EventKind struct {
+	Name     string
+	Sample   string    // a body as it is sent
+	Webhooks int64     // that are subscribed
+	Latest   *Delivery // the latest real one that was sent
 }
 
 // Snippet is a program that verifies a signature.
@@ -102,6 +111,29 @@ var eventSentences = map[string]string{
 	"assignment.overdue":   "A deadline passed before the course was completed.",
 	"employee.joined":      "Someone joined the company, or came back.",
 	"employee.removed":     "Someone was offboarded or deleted.",
+}
+
+// eventDetails add to eventSentences what an integrator asks next.
+var eventDetails = map[string]string{
+	"assignment.created":   "Sent for every new assignment: from the API, in bulk or from the cabinet. The data is the assignment.",
+	"assignment.completed": "Sent once, when the status becomes completed. The data is the assignment with its score.",
+	"assignment.failed":    "Sent when the status becomes failed. Somebody may grant another attempt later. The data is the assignment.",
+	"assignment.overdue":   "Sent once, within five seconds of the deadline, and again if the deadline was moved and passes again. The data is the assignment.",
+	"employee.joined":      "Sent when a person is created, linked or brought back, by the API or in the cabinet. The data is the employee.",
+	"employee.removed":     "Sent alone: there is nothing more about the person's assignments. The reason is offboarded or deleted.",
+}
+
+type headerWords struct{ name, sentence string }
+
+// eventHeaders are the headers of every delivery.
+var eventHeaders = []headerWords{
+	{"X-Service-Event", "The kind of the event."},
+	{"X-Service-Delivery", "The same on every attempt and redelivery of one event to one webhook. Use it to drop repeats."},
+	{"X-Service-Sequence", "A number that grows with every event of your company. Use it to tell the true order."},
+	{"X-Service-Attempt", "1 for the first attempt."},
+	{"X-Service-Signature", "sha256= and the HMAC of the exact body, keyed with the signing secret."},
+	{"X-Service-Test", "true on a test event only. Do not act on it."},
+	{"webhook-id, webhook-timestamp, webhook-signature", "The same as Standard Webhooks defines it, with the time signed too."},
 }
 
 var allEvents = []string{

@@ -29,6 +29,7 @@ const (
 	PathTokenNew           = "/cabinet/tokens/new"
 	PathWebhooks           = "/cabinet/webhooks"
 	PathWebhookNew         = "/cabinet/webhooks/new"
+	PathWebhookEvents      = "/cabinet/webhooks/events"
 	PathWebhookCheck       = "/cabinet/webhooks/check"
 	PathDeliveries         = "/cabinet/deliveries"
 	PathRedeliver          = "/cabinet/deliveries/redeliver"

@@ -11,7 +11,7 @@ type RedeliverForm struct {
 	Endpoints []Option
 	Endpoint  string
 	Event     string
-	State     string // failed, held or both
+	State     string // failed, held, both or all
 	Period    Period
 	From, To  string // the counted period, as the second form sends it
 	Notes     []string
@@ -28,7 +28,7 @@ type Redelivery struct {
 	StartedAt   time.Time
 	FinishedAt  *time.Time
 	Problem     string     // why it ended early; empty if it did not
-	States      []string   // failed, held
+	States      []string   // failed, held, delivered
 	Event       string     // empty: every kind
 	Endpoint    string     // its id; empty: every webhook
 	EndpointURL string     // empty: every webhook, or one that is gone
@@ -65,4 +65,4 @@ func (r Redelivery) log(c Clock) string {
 	return withQuery(PathDeliveries, "endpoint", r.Endpoint, "event", r.Event, "period", PeriodCustom, "from", c.Input(r.From), "to", c.Input(&after))
 }
 
-var redeliverStates = []Option{{"both", "Failed and held"}, {"failed", "Failed"}, {"held", "Held"}}
+var redeliverStates = []Option{{"both", "Failed and held"}, {"failed", "Failed"}, {"held", "Held"}, {"all", "All, delivered ones too"}}
