@@ -23,6 +23,8 @@ const (
 	// reads those that are left.
 	totalFolding    = time.Second
 	compactInterval = 7 * 24 * time.Hour
+	// dayFigures is how often companies are looked for that lack the figures of the day.
+	dayFigures = 10 * time.Minute
 	// stopGrace is how long running delivery attempts may take when the program stops.
 	stopGrace = 3 * time.Second
 )
@@ -93,6 +95,7 @@ func (a *App) start(ctx context.Context, p *parts) (stop func(), err error) {
 	b.every(work, courseStamping, "stamp renamed courses", a.store.StampRenamedCourses)
 	b.every(work, nameFolding, "fold names for searches", a.store.FoldNames)
 	b.every(work, totalFolding, "fold totals", a.store.FoldTotals)
+	b.every(work, dayFigures, "keep the figures of the day", a.store.KeepDayFigures)
 	b.every(work, expireInterval, "delete expired rows", func(ctx context.Context) error { return a.expire(ctx, p.retention) })
 	if a.store.Engine().Name() == "sqlite" {
 		b.every(work, compactCheck, "compact the database", a.compactWeekly)

@@ -25,8 +25,16 @@ func (s *Store) TabCounts(ctx context.Context, company int64, q domain.Assignmen
 				out[domain.TabOverdue] += int64(t.Overdue)
 			}
 		}
+		kept, err := s.hasFigures(ctx, company)
+		if err != nil {
+			return nil, err
+		}
 		b := &db.Batch{}
-		s.countDue(b, company, q.In(domain.TabDueSoon), out)
+		if kept && q.CourseID == 0 {
+			queueKeptDue(b, company, s.Now(), func(n int64) { out[domain.TabDueSoon] = n })
+		} else {
+			s.countDue(b, company, q.In(domain.TabDueSoon), out)
+		}
 		return out, s.read(ctx, b)
 	}
 	all := s.queryConditions(company, q)

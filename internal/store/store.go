@@ -35,6 +35,8 @@ type Store struct {
 
 	// keptTotals holds the companies whose totals are known to be complete.
 	keptTotals sync.Map
+	// keptFigures holds those of them whose figures are known to be complete as well.
+	keptFigures sync.Map
 
 	// companyWrites lets the changes of one company, which may wait for a lock,
 	// take half of the connections at most.

@@ -21,10 +21,12 @@ type totalSource struct {
 	counted  string   // a query for the totals of the keys from $2 up to $3
 }
 
-// totalSources are the sources in the order in which they are checked. Their queries
+// byCourse finds the smallest course of assignments.
+const byCourse = `SELECT min(a.course_id) AS k FROM assignments a WHERE a.company_id = $1 AND a.revoked_at IS NULL AND a.course_id >= $2`
+
+// totalSources are the sources of lists in the order in which they are checked. Their queries
 // have the columns kind, number_key, text_key and n.
 func (s *Store) totalSources() []totalSource {
-	byCourse := `SELECT min(a.course_id) AS k FROM assignments a WHERE a.company_id = $1 AND a.revoked_at IS NULL AND a.course_id >= $2`
 	return []totalSource{
 		{kinds: []string{totalByStatus}, width: 1, smallest: byCourse,
 			counted: `SELECT '` + totalByStatus + `' AS kind, a.course_id AS number_key, a.status AS text_key, count(*) AS n FROM assignments a
@@ -146,14 +148,20 @@ func (s *Store) CheckTotals(ctx context.Context, company int64) ([]domain.WrongT
 	var out []domain.WrongTotal
 	err := s.db.Snapshot(ctx, func(c db.Conn) error {
 		out = nil
-		kept := false
+		var sources []totalSource
 		b := &db.Batch{}
-		b.Query(func(db.Rows) error { kept = true; return nil },
-			`SELECT 1 FROM total_companies WHERE company_id = $1 AND kept_at IS NOT NULL`, company)
-		if err := c.Send(ctx, b); err != nil || !kept {
+		b.Query(func(r db.Rows) error {
+			figures := false
+			err := r.Scan(&figures)
+			if sources = s.totalSources(); figures {
+				sources = append(sources, s.figureSources()...)
+			}
+			return err
+		}, `SELECT figures_kept_at IS NOT NULL FROM total_companies WHERE company_id = $1 AND kept_at IS NOT NULL`, company)
+		if err := c.Send(ctx, b); err != nil {
 			return err
 		}
-		for _, source := range s.totalSources() {
+		for _, source := range sources {
 			wrong, err := source.check(ctx, c, company)
 			if err != nil {
 				return err
@@ -176,7 +184,7 @@ func (s *Store) RepairTotals(ctx context.Context, company int64) error {
 	if err != nil {
 		return err
 	}
-	for _, source := range s.totalSources() {
+	for _, source := range append(s.totalSources(), s.figureSources()...) {
 		for from := int64(0); from >= 0; {
 			if from, err = s.correctRange(ctx, company, source, from); err != nil {
 				return err
@@ -187,7 +195,8 @@ func (s *Store) RepairTotals(ctx context.Context, company int64) error {
 		if err := tx.Send(ctx, nil); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `UPDATE total_companies SET kept_at = $2 WHERE company_id = $1 AND kept_at IS NULL`, company, tx.Now())
+		_, err := tx.Exec(ctx, `UPDATE total_companies SET kept_at = coalesce(kept_at, $2), figures_kept_at = coalesce(figures_kept_at, $2)
+			WHERE company_id = $1 AND (kept_at IS NULL OR figures_kept_at IS NULL)`, company, tx.Now())
 		return err
 	})
 }
@@ -220,5 +229,5 @@ func (s *Store) correctRange(ctx context.Context, company int64, source totalSou
 
 // keepTotals queues that the totals of a new company are complete.
 func keepTotals(b *db.Batch, tx db.Tx, company int64) {
-	b.Exec(`INSERT INTO total_companies (company_id, kept_at) VALUES ($1, $2)`, company, tx.Now())
+	b.Exec(`INSERT INTO total_companies (company_id, kept_at, figures_kept_at) VALUES ($1, $2, $2)`, company, tx.Now())
 }

@@ -39,7 +39,7 @@ func (s *Store) FoldTotals(ctx context.Context) error {
 	}
 	b.Query(collect(&pending), `SELECT DISTINCT company_id FROM total_changes`)
 	b.Query(collect(&uncounted), `SELECT c.id FROM companies c LEFT JOIN total_companies t ON t.company_id = c.id
-		WHERE t.kept_at IS NULL ORDER BY c.id`)
+		WHERE t.kept_at IS NULL OR t.figures_kept_at IS NULL ORDER BY c.id`)
 	if err := s.read(ctx, b); err != nil {
 		return err
 	}

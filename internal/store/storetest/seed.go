@@ -21,7 +21,7 @@ func Company(tb testing.TB, s *store.Store, name string) domain.Caller {
 		if err := tx.Send(tb.Context(), b); err != nil {
 			return err
 		}
-		_, err := tx.Exec(tb.Context(), `INSERT INTO total_companies (company_id, kept_at) VALUES ($1, $2)`, c.ID, s.Now())
+		_, err := tx.Exec(tb.Context(), `INSERT INTO total_companies (company_id, kept_at, figures_kept_at) VALUES ($1, $2, $2)`, c.ID, s.Now())
 		return err
 	})
 	if err != nil {

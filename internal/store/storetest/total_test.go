@@ -117,6 +117,7 @@ func (f testCompany) changeAtRandom(ctx context.Context, name string, courses []
 	for i := range 20 {
 		in := item(fmt.Sprintf("%s-%d", name, i), fmt.Sprintf("E%d", rand.IntN(12)), courses[rand.IntN(len(courses))])
 		in.New.Deadline = ptr(before(f.s, time.Duration(rand.IntN(10)-8)*time.Minute))
+		in.New.IsRequired = ptr(rand.IntN(2) == 0)
 		items = append(items, in)
 	}
 	_, err := f.s.Assign(ctx, f.c, items)
@@ -258,6 +259,9 @@ func TestTotalsOfAnOlderDatabaseAreCounted(t *testing.T) {
 		change(t, s, `DELETE FROM total_companies`)
 		f.workAtRandom("between", courses)
 		change(t, s, `DELETE FROM total_companies`)
+		if got := f.with(store.New(s.Engine())).homeFigures(); !got.Counting {
+			t.Error("figures that are not counted are shown as complete")
+		}
 		f = f.with(store.New(s.Engine())) // as after a restart
 		f.wantTotals(courses...)
 		f.fold()
