@@ -70,7 +70,7 @@ func changePassword(p *page) error {
 		if err := p.SignIn.SetPassword(p.r.Context(), p.actor(), p.field("password"), p.sessionToken()); err != nil {
 			return err
 		}
-		return p.redirectDone("Your password is set.", view.PathOverview)
+		return p.redirectDone("Your password is set.", view.PathHome)
 	}
 	if len(errs) == 0 {
 		err := p.SignIn.ChangePassword(p.r.Context(), p.actor(), p.field("current"), p.field("password"), p.sessionToken())

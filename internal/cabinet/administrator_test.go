@@ -35,7 +35,7 @@ func TestInviteAndRemove(t *testing.T) {
 		remove := anna.get(view.PathAdministrators).wantStatus(http.StatusOK).find(`href="(` + view.PathAdministrators + `/\d+/remove)"`)
 		anna.get(remove).wantStatus(http.StatusOK).wantText("Remove Boris Ozols?")
 		anna.post(remove).wantRedirect(view.PathAdministrators).wantText(colleague+" has been removed.", "1 administrator")
-		boris.get(view.PathOverview).wantStatus(http.StatusSeeOther)
+		boris.get(view.PathHome).wantStatus(http.StatusSeeOther)
 		boris.signIn(colleague, password).wantStatus(http.StatusUnprocessableEntity)
 		anna.post(remove).wantStatus(http.StatusNotFound)
 	})

@@ -131,7 +131,7 @@ func (p *page) jobView(job domain.Job) (view.Job, error) {
 	case service.JobPeople:
 		return v, describePeopleJob(&v, job)
 	default:
-		v.Title, v.Noun, v.Back = "Background work", [2]string{"record", "records"}, view.Link{Text: "Home", Path: view.PathOverview}
+		v.Title, v.Noun, v.Back = "Background work", [2]string{"record", "records"}, view.Link{Text: "Home", Path: view.PathHome}
 	}
 	return v, nil
 }

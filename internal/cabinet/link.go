@@ -60,7 +60,7 @@ func (p *page) acceptInvitation() error {
 		return err
 	}
 	p.session.Put(p.r.Context(), keyCompany, company)
-	return p.redirectDone("You are now an administrator of this company.", view.PathOverview)
+	return p.redirectDone("You are now an administrator of this company.", view.PathHome)
 }
 
 func useLink(p *page) error {
@@ -96,7 +96,7 @@ func useLink(p *page) error {
 	if err := p.SignIn.SetPassword(ctx, p.actor(), p.field("password"), p.sessionToken()); err != nil {
 		return err
 	}
-	return p.redirectDone("Welcome. Your password is set.", view.PathOverview)
+	return p.redirectDone("Welcome. Your password is set.", view.PathHome)
 }
 
 // checkNewPassword checks a password that was typed twice.

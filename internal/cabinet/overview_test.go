@@ -90,7 +90,7 @@ func TestOverviewSendsAFixedNumberOfStatements(t *testing.T) {
 			}
 			before := engine.statements.Load()
 			v := &visitor{fixture: fixture{T: t}, client: client, base: server.URL}
-			v.get(view.PathOverview).wantStatus(http.StatusOK).wantText("Getting started")
+			v.get(view.PathHome).wantStatus(http.StatusOK).wantText("Getting started")
 			return engine.statements.Load() - before
 		}
 		one, many := count(1), count(40)

@@ -150,7 +150,7 @@ func (p *page) redirect(path string) error {
 // was requested with GET.
 func (p *page) redirectToSignIn() error {
 	path := view.PathSignIn
-	if p.r.Method == http.MethodGet && p.requestURI() != view.PathOverview {
+	if p.r.Method == http.MethodGet && p.requestURI() != view.PathHome {
 		path += "?next=" + url.QueryEscape(p.requestURI())
 	}
 	return p.redirect(path)
@@ -161,8 +161,8 @@ func (p *page) redirectToSignIn() error {
 func localPath(path string) string {
 	u, err := url.Parse(path)
 	if err != nil || u.IsAbs() || u.Host != "" || strings.Contains(path, "\\") ||
-		path != view.PathOverview && !strings.HasPrefix(path, view.PathOverview+"/") && !strings.HasPrefix(path, view.PathOverview+"?") {
-		return view.PathOverview
+		path != view.PathHome && !strings.HasPrefix(path, view.PathHome+"/") && !strings.HasPrefix(path, view.PathHome+"?") {
+		return view.PathHome
 	}
 	return path
 }

@@ -23,7 +23,7 @@ const (
 // routeAccess says for each page that needs a session what it needs. A page that is
 // missing here fails the test.
 var routeAccess = map[string]access{
-	"GET " + view.PathOverview: look, "GET " + view.PathAudit: look, "GET " + view.PathAuditExport: look,
+	"GET " + view.PathHome: look, "GET " + view.PathAudit: look, "GET " + view.PathAuditExport: look,
 
 	"GET " + view.PathCompanies: look, "POST " + view.PathCompanies: own, "GET " + view.PathMySignIn: look,
 	"GET " + view.PathPassword: look, "POST " + view.PathPassword: own, "GET " + view.PathSecondFactor: look,
@@ -146,6 +146,6 @@ func TestEveryPageAsEachRole(t *testing.T) {
 				check(pattern, "an owner of a suspended company", owner, need == change || need == manage)
 			}
 		}
-		owner.get(view.PathOverview).wantStatus(http.StatusOK).wantText("Your company is suspended.")
+		owner.get(view.PathHome).wantStatus(http.StatusOK).wantText("Your company is suspended.")
 	})
 }

@@ -23,7 +23,7 @@ func TestFirstSignIn(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		v := f.visitor()
-		v.get(view.PathOverview).wantRedirect(view.PathSignIn)
+		v.get(view.PathHome).wantRedirect(view.PathSignIn)
 		link, err := url.Parse(f.company.SignInURL)
 		if err != nil {
 			f.Fatal(err)
@@ -31,14 +31,14 @@ func TestFirstSignIn(t *testing.T) {
 		v.post(link.Path, "password", "short", "repeat", "short").wantStatus(http.StatusUnprocessableEntity).wantText("Use at least 12 characters")
 		v.post(link.Path, "password", password, "repeat", "another").wantStatus(http.StatusUnprocessableEntity).wantText("The passwords don't match.", `value="`+password+`"`, `value="another"`)
 		v.useLink(f.company.SignInURL)
-		v.get(view.PathSignIn).wantRedirect(view.PathOverview)
+		v.get(view.PathSignIn).wantRedirect(view.PathHome)
 		f.visitor().get(link.Path).wantStatus(http.StatusNotFound).wantText("works once")
 
 		v.post(view.PathSignOut).wantRedirect(view.PathSignedOut)
 		v.get(view.PathTokens + "?all=1").wantRedirect(view.PathSignIn + "?next=" + url.QueryEscape(view.PathTokens+"?all=1"))
 		v.post(view.PathSignIn, "email", "Anna@Baltic.example", "password", password, "next", view.PathTokens).wantRedirect(view.PathTokens)
 		v.post(view.PathSignOut)
-		v.post(view.PathSignIn, "email", admin, "password", password, "next", "//evil.example/x").wantRedirect(view.PathOverview)
+		v.post(view.PathSignIn, "email", admin, "password", password, "next", "//evil.example/x").wantRedirect(view.PathHome)
 	})
 }
 
@@ -63,7 +63,7 @@ func TestWrongPasswordTellsNothing(t *testing.T) {
 				f.Fatalf("%d wrong passwords in a row are taken", tries)
 			}
 		}
-		v.get(view.PathOverview).wantRedirect(view.PathSignIn)
+		v.get(view.PathHome).wantRedirect(view.PathSignIn)
 	})
 }
 
@@ -88,21 +88,21 @@ func TestSecondFactor(t *testing.T) {
 
 		other := f.visitor()
 		other.signIn(admin, password).wantRedirect(view.PathSignInCode).wantText("six-digit code")
-		other.get(view.PathOverview).wantRedirect(view.PathSignIn)
+		other.get(view.PathHome).wantRedirect(view.PathSignIn)
 		other.post(view.PathSignInCode, "code", "000000x").wantStatus(http.StatusUnprocessableEntity).wantText("The code is wrong")
-		other.post(view.PathSignInCode, "code", totpCode(f, secret, 0)).wantRedirect(view.PathOverview)
+		other.post(view.PathSignInCode, "code", totpCode(f, secret, 0)).wantRedirect(view.PathHome)
 
 		other = f.visitor()
 		other.signIn(admin, password).wantRedirect(view.PathSignInCode)
 		other.get(view.PathSignInCode + "?kind=recovery").wantStatus(http.StatusOK).wantText("recovery codes")
 		other.post(view.PathSignInCode, "kind", "recovery", "code", "aaaa-aaaa-aaaa-aaaa").wantStatus(http.StatusUnprocessableEntity).wantText("recovery codes")
-		other.post(view.PathSignInCode, "kind", "recovery", "code", recovery).wantRedirect(view.PathOverview)
+		other.post(view.PathSignInCode, "kind", "recovery", "code", recovery).wantRedirect(view.PathHome)
 		other.get(view.PathMySignIn).wantStatus(http.StatusOK).wantText("9 recovery codes left", "Last changed", " since ")
 
 		other.post(view.PathRecovery, "current", password).wantRedirect(view.PathRecoveryCodes).wantText("Save these codes").wantNoText(recovery)
 		other.get(view.PathRecoveryCodes).wantRedirect(view.PathMySignIn)
 		other.post(view.PathRemoveSecondFactor, "current", password).wantRedirect(view.PathMySignIn).wantText("Two-step verification is off.")
-		f.visitor().signIn(admin, password).wantRedirect(view.PathOverview)
+		f.visitor().signIn(admin, password).wantRedirect(view.PathHome)
 	})
 }
 
@@ -110,23 +110,23 @@ func TestSessionsEnd(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		here, there, third := f.administrator(), f.visitor(), f.visitor()
-		there.signIn(admin, password).wantRedirect(view.PathOverview)
+		there.signIn(admin, password).wantRedirect(view.PathHome)
 		list := here.get(view.PathSessions).wantStatus(http.StatusOK).wantText("2 sessions", "this device")
 		here.post(list.find(`action="(`+view.PathSessions+`/\d+/end)"`)).wantRedirect(view.PathSessions).wantText("The session has ended.", "1 session")
-		there.get(view.PathOverview).wantRedirect(view.PathSignIn)
+		there.get(view.PathHome).wantRedirect(view.PathSignIn)
 
-		third.signIn(admin, password).wantRedirect(view.PathOverview)
+		third.signIn(admin, password).wantRedirect(view.PathHome)
 		here.get(view.PathEndOthers).wantStatus(http.StatusOK)
 		here.post(view.PathEndOthers).wantRedirect(view.PathSessions).wantText("1 session")
-		third.get(view.PathOverview).wantRedirect(view.PathSignIn)
+		third.get(view.PathHome).wantRedirect(view.PathSignIn)
 
-		third.signIn(admin, password).wantRedirect(view.PathOverview)
+		third.signIn(admin, password).wantRedirect(view.PathHome)
 		const changed = "other words that differ now"
 		here.post(view.PathPassword, "current", "not this one at all", "password", changed, "repeat", changed).wantStatus(http.StatusUnprocessableEntity).wantText("The password is wrong.")
 		here.post(view.PathPassword, "current", password, "password", changed, "repeat", changed).wantRedirect(view.PathMySignIn).wantText("Password changed.")
-		third.get(view.PathOverview).wantRedirect(view.PathSignIn)
+		third.get(view.PathHome).wantRedirect(view.PathSignIn)
 		third.signIn(admin, password).wantStatus(http.StatusUnprocessableEntity)
-		third.signIn(admin, changed).wantRedirect(view.PathOverview)
+		third.signIn(admin, changed).wantRedirect(view.PathHome)
 	})
 }
 

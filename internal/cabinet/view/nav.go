@@ -15,7 +15,7 @@ type group struct {
 // groups returns the entries of the navigation, without sections that do not
 // work yet.
 func (s Sections) groups() []group {
-	company := group{entries: []entry{{SectionOverview, "Overview", PathOverview}}}
+	company := group{entries: []entry{{SectionOverview, "Overview", PathHome}}}
 	for _, part := range []struct {
 		works bool
 		entry entry

@@ -7,7 +7,7 @@ import (
 
 // Paths of the cabinet. A form posts to the address it was shown at.
 const (
-	PathOverview           = "/cabinet"
+	PathHome           = "/cabinet"
 	PathSignIn             = "/cabinet/sign-in"
 	PathSignInCode         = "/cabinet/sign-in/code"
 	PathSignOut            = "/cabinet/sign-out"

@@ -95,7 +95,7 @@ func InvitationAccept(company, action string) Confirm {
 	return Confirm{
 		Section: SectionSettings, Title: "Join " + company + "?",
 		Effects: []string{"You will become an administrator of " + company + " and keep your current sign-in. You can switch between companies at any time."},
-		Action:  action, Verb: "Join", Cancel: PathOverview,
+		Action:  action, Verb: "Join", Cancel: PathHome,
 	}
 }
 
