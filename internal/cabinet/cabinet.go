@@ -114,6 +114,7 @@ func (c *Cabinet) routes() http.Handler {
 // privatePages registers the pages that need a session.
 func (c *Cabinet) privatePages(private register) {
 	c.accountPages(private)
+	c.homePages(private)
 	c.overviewPages(private)
 	c.employeePages(private)
 	c.assignmentPages(private)

@@ -123,7 +123,7 @@ func (v *visitor) useLink(link string) {
 		v.Fatal(err)
 	}
 	v.get(u.Path).wantStatus(http.StatusOK).wantText("choose the password")
-	v.post(u.Path, "password", password, "repeat", password).wantRedirect(view.PathHome).wantText("Your password is set.", "Getting started")
+	v.post(u.Path, "password", password, "repeat", password).wantRedirect(view.PathHome).wantText("Your password is set.")
 }
 
 // response is a response with its text.

@@ -115,7 +115,7 @@ func TestTilesChartsAndListsAgree(t *testing.T) {
 
 func (v *visitor) checkHealth(webhooks []string, round string) {
 	v.Helper()
-	overview := v.get(view.PathHome).wantStatus(http.StatusOK)
+	overview := v.get(view.PathOverview).wantStatus(http.StatusOK)
 	for _, state := range []string{"delivered", "retrying", "failed", "held"} {
 		query := "period=24h&state=" + state
 		tile := overview.linkedCount(query)

@@ -5,7 +5,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-func (c *Cabinet) overviewPages(private register) { private("GET "+view.PathHome, overview) }
+func (c *Cabinet) overviewPages(private register) { private("GET "+view.PathOverview, overview) }
 
 func overview(p *page) error {
 	ctx, caller := p.r.Context(), p.caller()

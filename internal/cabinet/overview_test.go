@@ -51,13 +51,14 @@ type plainBox struct{}
 func (plainBox) Seal(_ string, plain []byte) []byte           { return plain }
 func (plainBox) Open(_ string, sealed []byte) ([]byte, error) { return sealed, nil }
 
-func TestOverviewSendsAFixedNumberOfStatements(t *testing.T) {
+func TestFirstPagesSendAFixedNumberOfStatements(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, plain *store.Store) {
 		engine := &countingEngine{Engine: plain.Engine()}
 		s := store.New(engine)
 		companies := service.NewCompanies(s, 0)
-		tokens := service.NewTokens(s, service.NewWatcher(s, service.WatcherOptions{}), service.TokenOptions{})
+		watcher := service.NewWatcher(s, service.WatcherOptions{})
+		tokens := service.NewTokens(s, watcher, service.TokenOptions{})
 		t.Cleanup(func() { _ = tokens.Close() })
 		operator := domain.Actor{Kind: domain.ActorOperator}
 		company, link, err := companies.Create(t.Context(), operator, domain.NewCompany{Name: "Acme", AdminEmail: admin})
@@ -66,7 +67,7 @@ func TestOverviewSendsAFixedNumberOfStatements(t *testing.T) {
 		}
 		pages := cabinet.New(cabinet.Options{
 			SignIn: service.NewSignIn(s, plainBox{}, service.SignInOptions{}), Sessions: service.NewSessions(s), Companies: companies,
-			Administrators: service.NewAdministrators(s, 0), Tokens: tokens,
+			Administrators: service.NewAdministrators(s, 0), Tokens: tokens, Learning: service.NewLearning(s, watcher),
 			Webhooks:  service.NewWebhooks(s, nil, plainBox{}, service.WebhookOptions{}),
 			PublicURL: func() string { return "" }, Now: s.Now, Log: slog.New(slog.DiscardHandler),
 		})
@@ -81,21 +82,28 @@ func TestOverviewSendsAFixedNumberOfStatements(t *testing.T) {
 		if _, err := client.PostForm(server.URL+view.PathSignInLink(link), form); err != nil {
 			t.Fatal(err)
 		}
-		count := func(endpoints int) int64 {
+		count := func(endpoints int) (overview, home int64) {
 			for n := range endpoints {
 				in := domain.EndpointInput{URL: fmt.Sprintf("https://hr.example/%d", n), Events: domain.EventKinds}
 				if _, err := s.AddEndpoint(t.Context(), domain.Caller{Company: company, Actor: operator}, in, []byte("secret")); err != nil {
 					t.Fatal(err)
 				}
 			}
-			before := engine.statements.Load()
 			v := &visitor{fixture: fixture{T: t}, client: client, base: server.URL}
+			v.get(view.PathHome)
+			before := engine.statements.Load()
+			v.get(view.PathOverview).wantStatus(http.StatusOK).wantText("Getting started")
+			between := engine.statements.Load()
 			v.get(view.PathHome).wantStatus(http.StatusOK).wantText("Getting started")
-			return engine.statements.Load() - before
+			return between - before, engine.statements.Load() - between
 		}
-		one, many := count(1), count(40)
+		one, oneHome := count(1)
+		many, manyHome := count(40)
 		if one != many || many > 12 {
 			t.Errorf("%d statements with 1 webhook, %d with 41; want the same number, at most 12", one, many)
+		}
+		if oneHome != manyHome || manyHome > 20 {
+			t.Errorf("Home: %d statements with 1 webhook, %d with 41; want the same number, at most 20", oneHome, manyHome)
 		}
 	})
 }

@@ -23,7 +23,7 @@ const (
 // routeAccess says for each page that needs a session what it needs. A page that is
 // missing here fails the test.
 var routeAccess = map[string]access{
-	"GET " + view.PathHome: look, "GET " + view.PathAudit: look, "GET " + view.PathAuditExport: look,
+	"GET " + view.PathHome: look, "GET " + view.PathOverview: look, "GET " + view.PathAudit: look, "GET " + view.PathAuditExport: look,
 
 	"GET " + view.PathCompanies: look, "POST " + view.PathCompanies: own, "GET " + view.PathMySignIn: look,
 	"GET " + view.PathPassword: look, "POST " + view.PathPassword: own, "GET " + view.PathSecondFactor: look,

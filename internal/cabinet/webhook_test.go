@@ -75,7 +75,7 @@ func TestFailingDeliveryIsRedelivered(t *testing.T) {
 		v.post(path + "/redeliver").wantRedirect(path).wantText("The delivery is queued again.")
 		f.awaitRequest(receiver)
 		v.waitForText(path, "Delivered").wantText("Attempt 2", "requested by "+admin)
-		v.get(view.PathHome).wantStatus(http.StatusOK).wantNoText("never")
+		v.get(view.PathOverview).wantStatus(http.StatusOK).wantNoText("never")
 	})
 }
 

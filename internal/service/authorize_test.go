@@ -17,7 +17,7 @@ import (
 var reads = map[string][]string{
 	"Learning": {
 		"Assignment", "AssignmentByExternalID", "Assignments", "CountTabs", "Courses", "Employee", "EmployeeOverviews", "EmployeeRecord",
-		"Employees", "ErasureEffects", "FindPeople", "ListAssignments", "Tags",
+		"Employees", "ErasureEffects", "FindPeople", "HomeFigures", "ListAssignments", "Tags",
 	},
 	"Jobs":           {"Get", "Latest"},
 	"PeopleActs":     {"Count"},

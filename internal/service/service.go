@@ -25,6 +25,7 @@ type Store interface {
 	AssignmentActStore
 	AssigningStore
 	PeopleActStore
+	HomeStore
 	Now() time.Time
 }
 

@@ -43,7 +43,7 @@ func fillCompany(f *fixture, b *tab) []string {
 	b.open("/cabinet/deliveries?state=retrying")
 	detail := evaluate[string](b, `document.querySelector('a[href^="/cabinet/deliveries/0"]').getAttribute('href')`)
 	return []string{
-		"/cabinet", "/cabinet/tokens", "/cabinet/tokens/new", "/cabinet/tokens/1", "/cabinet/tokens/1/rename", "/cabinet/webhooks/events", "/cabinet/tokens/1/regenerate", "/cabinet/tokens/1/revoke",
+		"/cabinet", "/cabinet/integrations", "/cabinet/tokens", "/cabinet/tokens/new", "/cabinet/tokens/1", "/cabinet/tokens/1/rename", "/cabinet/webhooks/events", "/cabinet/tokens/1/regenerate", "/cabinet/tokens/1/revoke",
 		"/cabinet/webhooks", "/cabinet/webhooks/new", "/cabinet/webhooks/1", "/cabinet/webhooks/1/edit", "/cabinet/webhooks/1/rotate",
 		"/cabinet/webhooks/2", "/cabinet/webhooks/1/disable", "/cabinet/webhooks/1/remove", "/cabinet/deliveries", "/cabinet/deliveries?state=held", detail,
 		"/cabinet/deliveries/redeliver", "/cabinet/deliveries/redeliver?count=1", "/cabinet/deliveries/redeliver/1", "/cabinet/audit",

@@ -183,7 +183,7 @@ func filteredPages(now time.Time) (out []string) {
 func (v *visitor) pages(b *testing.B) []string {
 	b.Helper()
 	out := []string{
-		"/cabinet", "/cabinet/tokens", "/cabinet/tokens/new", "/cabinet/tokens/1", "/cabinet/webhooks", "/cabinet/webhooks/new", "/cabinet/webhooks/1",
+		"/cabinet", "/cabinet/integrations", "/cabinet/tokens", "/cabinet/tokens/new", "/cabinet/tokens/1", "/cabinet/webhooks", "/cabinet/webhooks/new", "/cabinet/webhooks/1",
 		"/cabinet/webhooks/3", "/cabinet/webhooks/4", "/cabinet/webhooks/3/edit", "/cabinet/webhooks/3/remove", "/cabinet/deliveries/redeliver",
 		"/cabinet/deliveries/redeliver?count=1&state=failed", "/cabinet/deliveries/redeliver?count=1&state=failed&endpoint=3",
 		"/cabinet/deliveries/redeliver?count=1&state=failed&event=employee.removed", "/cabinet/deliveries/redeliver?count=1&state=held",

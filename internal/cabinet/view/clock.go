@@ -81,3 +81,6 @@ func (c Clock) Relative(t time.Time) string {
 
 // machine is the form of a time that programs read.
 func machine(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// short returns the day and the month in the company's zone.
+func (c Clock) short(t time.Time) string { return t.In(c.zone()).Format("2 Jan") }

@@ -21,7 +21,7 @@ func NotFound() Failure {
 	return Failure{
 		Title:    "There is no such page",
 		Sentence: "The address may be mistyped, or the page may have been removed.",
-		Action:   Link{"Go to the overview", PathHome},
+		Action:   Link{"Go to Home", PathHome},
 	}
 }
 
@@ -30,7 +30,7 @@ func Forbidden() Failure {
 	return Failure{
 		Title:    "You don't have access to this page",
 		Sentence: "It belongs to another company, or your access has changed. Switch to the other company or ask another administrator.",
-		Action:   Link{"Go to the overview", PathHome},
+		Action:   Link{"Go to Home", PathHome},
 	}
 }
 
@@ -40,7 +40,7 @@ func Broken(requestID string) Failure {
 		Title:     "Something went wrong on our side",
 		Sentence:  "It was not caused by anything you entered. Try again in a moment. If it happens again, send this request id to the platform operator.",
 		RequestID: requestID,
-		Action:    Link{"Go to the overview", PathHome},
+		Action:    Link{"Go to Home", PathHome},
 	}
 }
 

@@ -2,7 +2,8 @@ package view
 
 // drawings are the icons: strokes in a box of 16 by 16.
 var drawings = map[string]string{ //nolint:gosec // "tokens" is the name of a section
-	"overview":    "M2.5 7 8 2.5 13.5 7v6.5h-4v-4h-3v4h-4z",
+	"home":        "M2.5 7 8 2.5 13.5 7v6.5h-4v-4h-3v4h-4z",
+	"overview":    "M2.5 12a5.5 5.5 0 1 1 11 0M8 12l2.75-4M2.5 12h1.5M12 12h1.5M8 6.5V8",
 	"employees":   "M6 7.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM1.5 13.5c0-2.5 2-4 4.5-4s4.5 1.5 4.5 4M10.5 3a2.25 2.25 0 0 1 0 4.25M12 9.75c1.5.5 2.5 1.75 2.5 3.75",
 	"courses":     "M8 4C6.5 2.75 4.5 2.5 2 2.5v9.5c2.5 0 4.5.25 6 1.5 1.5-1.25 3.5-1.5 6-1.5V2.5C11.5 2.5 9.5 2.75 8 4zm0 0v9.5",
 	"assignments": "M3 3.5h10v10H3zM5.5 2v3M10.5 2v3M5.5 9.5l1.75 1.75L10.75 7.5",

@@ -15,7 +15,7 @@ type group struct {
 // groups returns the entries of the navigation, without sections that do not
 // work yet.
 func (s Sections) groups() []group {
-	company := group{entries: []entry{{SectionOverview, "Overview", PathHome}}}
+	company := group{entries: []entry{{SectionHome, "Home", PathHome}}}
 	for _, part := range []struct {
 		works bool
 		entry entry
@@ -32,6 +32,7 @@ func (s Sections) groups() []group {
 	return []group{
 		company,
 		{heading: "Integrations", entries: []entry{
+			{SectionOverview, "Overview", PathOverview},
 			{SectionTokens, "Tokens", PathTokens},
 			{SectionWebhooks, "Webhooks", PathWebhooks},
 			{SectionDeliveries, "Deliveries", PathDeliveries},

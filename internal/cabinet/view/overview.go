@@ -2,7 +2,8 @@ package view
 
 import "time"
 
-// Overview is the first page: what is left to set up and the state of deliveries.
+// Overview is the first page of an integrator: what is left to set up and the state of
+// deliveries.
 type Overview struct {
 	Steps     []Step // empty once the company has put the list away or is done
 	Endpoints []Endpoint
@@ -13,12 +14,17 @@ type Overview struct {
 // StepKind names an item of the getting-started list.
 type StepKind string
 
-// The steps in their order.
+// The steps of an integrator and those of an administrator, in their order.
 const (
 	StepToken   StepKind = "token"
 	StepCall    StepKind = "call"
 	StepWebhook StepKind = "webhook"
 	StepEvent   StepKind = "event"
+
+	StepPeople  StepKind = "people"
+	StepAssign  StepKind = "assign"
+	StepInvite  StepKind = "invite"
+	StepConnect StepKind = "connect"
 )
 
 // Step is an item of the getting-started list.
@@ -64,6 +70,11 @@ var steps = map[StepKind]stepWords{
 	StepCall:    {"Make the first call", "Look up your company through the API. A new token comes with a command to paste.", "Open the API docs"},
 	StepWebhook: {"Add a webhook", "Get notified when people join, finish or fall behind.", "Add a webhook"},
 	StepEvent:   {"Receive a test event", "Send one from the webhook's page and see how your system answers.", "Send a test event"},
+
+	StepPeople:  {"Add your people", "Import a list from your HR system, or add people one by one.", "Import people"},
+	StepAssign:  {"Assign the first course", "Choose who has to do it, and by when.", "Assign a course"},
+	StepInvite:  {"Invite a colleague", "Someone who can help, or who only looks.", "Invite a colleague"},
+	StepConnect: {"Connect a system", "Your HR system can add people and assign courses by itself.", "See how"},
 }
 
 func doneSteps(list []Step) (done int64) {

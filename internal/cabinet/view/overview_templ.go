@@ -8,7 +8,7 @@ package view
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// OverviewPage is the first page after sign-in.
+// OverviewPage is the first page of an integrator.
 func OverviewPage(s Shell, v Overview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -140,7 +140,7 @@ func OverviewPage(s Shell, v Overview) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = page(s, Head{Section: SectionOverview, Title: "Overview", Sentence: "What is left to set up, and how your webhooks are doing."}, templ.NopComponent).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page(s, Head{Section: SectionOverview, Title: "Integrations", Sentence: "What is left to set up, and how your webhooks are doing."}, templ.NopComponent).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -7,7 +7,8 @@ import (
 
 // Paths of the cabinet. A form posts to the address it was shown at.
 const (
-	PathHome           = "/cabinet"
+	PathHome               = "/cabinet"
+	PathOverview           = "/cabinet/integrations"
 	PathSignIn             = "/cabinet/sign-in"
 	PathSignInCode         = "/cabinet/sign-in/code"
 	PathSignOut            = "/cabinet/sign-out"

@@ -59,7 +59,7 @@ func bare() view.Bare { return view.Bare{Clock: clock} }
 // errors.
 func samples() []sample {
 	groups := [][]sample{
-		signInSamples(), overviewSamples(), tokenSamples(), endpointSamples(), deliverySamples(),
+		signInSamples(), homeSamples(), overviewSamples(), tokenSamples(), endpointSamples(), deliverySamples(),
 		auditSamples(), settingsSamples(), accountSamples(), failureSamples(), peopleSamples(),
 	}
 	var all []sample
@@ -117,9 +117,9 @@ func overviewSamples() []sample {
 	started := done
 	started.Steps, started.Endpoints = steps, endpoints()[:1]
 	return []sample{
-		{"overview-new", view.OverviewPage(shell("/cabinet"), view.Overview{Steps: fresh})},
+		{"overview-new", view.OverviewPage(shell(view.PathOverview), view.Overview{Steps: fresh})},
 		{"overview-started", view.OverviewPage(withFlash, started)},
-		{"overview", view.OverviewPage(longShell("/cabinet"), done)},
+		{"overview", view.OverviewPage(longShell(view.PathOverview), done)},
 	}
 }
 

@@ -88,11 +88,12 @@ type Section string
 
 // The sections in their order.
 const (
-	SectionOverview    Section = "overview"
+	SectionHome        Section = "home"
 	SectionEmployees   Section = "employees"
 	SectionCourses     Section = "courses"
 	SectionAssignments Section = "assignments"
 	SectionReports     Section = "reports"
+	SectionOverview    Section = "overview"
 	SectionTokens      Section = "tokens"
 	SectionWebhooks    Section = "webhooks"
 	SectionDeliveries  Section = "deliveries"

@@ -161,7 +161,7 @@ func TestSectionsAppearOnceTheyWork(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"Overview", "Courses", "Tokens", "Webhooks", "Deliveries", "Requests", "API docs", "Audit log", "Settings"}
+	want := []string{"Home", "Courses", "Overview", "Tokens", "Webhooks", "Deliveries", "Requests", "API docs", "Audit log", "Settings"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
