@@ -8,6 +8,11 @@ cd "$(dirname "$0")"
 missing() {
   ./pg.sh bindir >/dev/null 2>&1 || echo postgresql
   PATH=$PATH:/usr/sbin command -v pgbouncer >/dev/null || echo pgbouncer
+  PATH=$PATH:/usr/sbin command -v haproxy >/dev/null || echo haproxy
+  PATH=$PATH:/usr/sbin command -v nginx >/dev/null || echo nginx-light
+  command -v caddy >/dev/null || echo caddy
+  command -v promtool >/dev/null || echo prometheus
+  command -v systemd-analyze >/dev/null || echo systemd
   command -v chromium chromium-browser google-chrome >/dev/null || echo chromium
   command -v soffice libreoffice >/dev/null || echo libreoffice-calc-nogui
 }
@@ -23,8 +28,8 @@ apt() {
 }
 
 install() {
-  # Debian's PostgreSQL package would create and start a cluster, and PgBouncer's would start a service. The tests use
-  # neither.
+  # Debian's PostgreSQL package would create and start a cluster, and those of servers would start services. The tests
+  # use none of them.
   local quiet=/etc/postgresql-common/createcluster.d/coursebridge-test.conf made="" policy=/usr/sbin/policy-rc.d forbidden=""
   if [ ! -e "$policy" ]; then
     printf '#!/bin/sh\nexit 101\n' >"$policy"

@@ -38,7 +38,7 @@ func UsePooler() bool { return os.Getenv("COURSEBRIDGE_TEST_POOLER") == "1" }
 // address of the same database through it. PgBouncer ends with the test.
 func Pooler(tb testing.TB, address string) string {
 	tb.Helper()
-	program := findPooler(tb)
+	program := Program(tb, "pgbouncer")
 	u, err := url.Parse(address)
 	if err != nil {
 		tb.Fatal(err)
@@ -55,22 +55,6 @@ func Pooler(tb testing.TB, address string) string {
 		}
 	}
 	tb.Fatal("start PgBouncer:", err)
-	return ""
-}
-
-// findPooler returns the path of PgBouncer. A test that needs it is skipped without it, and
-// fails in a full run.
-func findPooler(tb testing.TB) string {
-	tb.Helper()
-	for _, name := range []string{"pgbouncer", "/usr/sbin/pgbouncer"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	if os.Getenv(envFull) == "1" {
-		tb.Fatal("a full test run needs PgBouncer: use make test")
-	}
-	tb.Skip("not run: PgBouncer is not installed; use make test")
 	return ""
 }
 
