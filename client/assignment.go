@@ -41,27 +41,27 @@ func (c *Client) Assignments(ctx context.Context, f AssignmentFilter) iter.Seq2[
 
 // Assignment returns an assignment by the id that coursebridge gave it.
 func (c *Client) Assignment(ctx context.Context, id int64) (v1.Assignment, error) {
-	return fetch[v1.Assignment](ctx, c, request{path: []string{"assignments", strconv.FormatInt(id, 10)}})
+	return call[v1.Assignment](ctx, c, request{path: []string{"assignments", strconv.FormatInt(id, 10)}})
 }
 
 // AssignmentByExternalID returns an assignment by the caller's own id.
 func (c *Client) AssignmentByExternalID(ctx context.Context, externalID string) (v1.Assignment, error) {
-	return fetch[v1.Assignment](ctx, c, request{path: []string{"assignments", "by-external-id", externalID}})
+	return call[v1.Assignment](ctx, c, request{path: []string{"assignments", "by-external-id", externalID}})
 }
 
 // Progress returns how far an assignment has come.
 func (c *Client) Progress(ctx context.Context, id int64) (v1.Progress, error) {
-	return fetch[v1.Progress](ctx, c, request{path: []string{"assignments", strconv.FormatInt(id, 10), "progress"}})
+	return call[v1.Progress](ctx, c, request{path: []string{"assignments", strconv.FormatInt(id, 10), "progress"}})
 }
 
 // Results returns the outcome of the latest ended attempt of an assignment.
 func (c *Client) Results(ctx context.Context, id int64) (v1.Results, error) {
-	return fetch[v1.Results](ctx, c, request{path: []string{"assignments", strconv.FormatInt(id, 10), "results"}})
+	return call[v1.Results](ctx, c, request{path: []string{"assignments", strconv.FormatInt(id, 10), "results"}})
 }
 
 // Assign creates an assignment, or returns the one that has the external id already.
 func (c *Client) Assign(ctx context.Context, in v1.AssignmentInput) (v1.AssignmentCreated, error) {
-	return fetch[v1.AssignmentCreated](ctx, c, request{method: http.MethodPost, path: []string{"assignments"}, body: in})
+	return call[v1.AssignmentCreated](ctx, c, request{method: http.MethodPost, path: []string{"assignments"}, body: in})
 }
 
 // bulkSize is the most items that the server accepts in one bulk request.
@@ -74,7 +74,7 @@ const bulkSize = 500
 func (c *Client) AssignMany(ctx context.Context, items []v1.AssignmentInput) ([]v1.BulkResult, error) {
 	var out []v1.BulkResult
 	for part := range slices.Chunk(items, bulkSize) {
-		answer, err := fetch[v1.BulkResults](ctx, c, request{
+		answer, err := call[v1.BulkResults](ctx, c, request{
 			method: http.MethodPost, path: []string{"assignments", "bulk"}, body: v1.BulkInput{Items: part},
 		})
 		if err != nil {

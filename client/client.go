@@ -6,8 +6,8 @@
 //		…
 //	}
 //
-// Every call is repeated by itself after a lost connection, a 429 or a 5xx, which is
-// safe: employees and assignments are identified by the caller's own external ids.
+// Calls are retried automatically after a lost connection, a 429 or a 5xx. This is
+// safe, because employees and assignments are identified by the caller's own external ids.
 // WebhookHandler receives events, and SyncAssignments keeps a copy up to date.
 package client
 
@@ -35,21 +35,22 @@ type Client struct {
 	pause   time.Duration
 }
 
-// Option changes a Client.
+// Option configures a Client.
 type Option func(*Client)
 
 // WithHTTPClient sets the HTTP client. The default has a timeout of a minute per
 // request. Its timeout also bounds the download of a report.
 func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.http = h } }
 
-// WithRetries sets how often a failed request is repeated (4 by default) and the
-// pause before the first repetition (250 ms by default), which doubles every time.
-// A Retry-After of the server replaces a shorter pause.
+// WithRetries sets how often a failed request is repeated (4 times by default) and the
+// longest pause before the first repetition (250 ms by default). The pause doubles
+// each time, up to 30 seconds; a random part of up to half is left out. If the server's
+// Retry-After is longer, it applies.
 func WithRetries(times int, pause time.Duration) Option {
 	return func(c *Client) { c.retries, c.pause = times, pause }
 }
 
-// New returns a client of the program at an address such as
+// New returns a client for the service at an address such as
 // https://learning.example, without /api/v1.
 func New(address, token string, options ...Option) (*Client, error) {
 	base, err := url.Parse(address)
@@ -69,14 +70,14 @@ func New(address, token string, options ...Option) (*Client, error) {
 	return c, nil
 }
 
-// Token returns what the client's token may do.
+// Token returns the client's token: its name, scopes and limits.
 func (c *Client) Token(ctx context.Context) (v1.Token, error) {
-	return fetch[v1.Token](ctx, c, request{path: []string{"token"}})
+	return call[v1.Token](ctx, c, request{path: []string{"token"}})
 }
 
 // Courses returns every course that the company can assign.
 func (c *Client) Courses(ctx context.Context) ([]v1.Course, error) {
-	list, err := fetch[v1.CourseList](ctx, c, request{path: []string{"courses"}})
+	list, err := call[v1.CourseList](ctx, c, request{path: []string{"courses"}})
 	return list.Items, err
 }
 
@@ -88,13 +89,13 @@ type request struct {
 	body   any
 }
 
-// fetch sends a request and returns the data of its answer.
-func fetch[T any](ctx context.Context, c *Client, r request) (T, error) {
-	data, _, err := fetchWithHeader[T](ctx, c, r)
+// call sends a request and returns the data of the response.
+func call[T any](ctx context.Context, c *Client, r request) (T, error) {
+	data, _, err := callWithHeader[T](ctx, c, r)
 	return data, err
 }
 
-func fetchWithHeader[T any](ctx context.Context, c *Client, r request) (T, http.Header, error) {
+func callWithHeader[T any](ctx context.Context, c *Client, r request) (T, http.Header, error) {
 	var answer v1.Success[T]
 	response, err := c.send(ctx, r)
 	if err != nil {
@@ -107,15 +108,15 @@ func fetchWithHeader[T any](ctx context.Context, c *Client, r request) (T, http.
 	return answer.Data, response.Header, nil
 }
 
-// errRequest is the error of a request that cannot be sent.
-var errRequest = errors.New("the request is not possible")
+// errInvalidRequest is the error of a request that cannot be sent.
+var errInvalidRequest = errors.New("invalid request")
 
 // newRequest returns one attempt of a request.
 func (c *Client) newRequest(ctx context.Context, r request, body []byte) (*http.Request, error) {
 	segments := make([]string, len(r.path))
 	for i, s := range r.path {
 		if s == "" || s == "." || s == ".." {
-			return nil, fmt.Errorf("%w: %q cannot be an external id", errRequest, s)
+			return nil, fmt.Errorf("%w: %q cannot be an external id", errInvalidRequest, s)
 		}
 		segments[i] = url.PathEscape(s)
 	}
@@ -127,7 +128,7 @@ func (c *Client) newRequest(ctx context.Context, r request, body []byte) (*http.
 	}
 	out, err := http.NewRequestWithContext(ctx, method, address.String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errRequest, err)
+		return nil, fmt.Errorf("%w: %w", errInvalidRequest, err)
 	}
 	out.Header.Set("Authorization", "Bearer "+c.token)
 	out.Header.Set("User-Agent", "coursebridge-go")
@@ -154,7 +155,7 @@ func readError(response *http.Response) *Error {
 	out := &Error{Status: response.StatusCode, RequestID: response.Header.Get("X-Request-Id")}
 	body, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
 	if err != nil || json.Unmarshal(body, &out.Body) != nil || out.Body.Code == "" {
-		// A proxy answered, or the body was cut.
+		// A proxy responded, or the body was truncated.
 		out.Body = v1.Error{Result: "error", Message: strings.ToLower(http.StatusText(response.StatusCode))}
 	}
 	return out

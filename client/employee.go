@@ -28,19 +28,19 @@ func (c *Client) Employees(ctx context.Context, f EmployeeFilter) iter.Seq2[v1.E
 
 // Employee returns an employee with all assignments.
 func (c *Client) Employee(ctx context.Context, externalID string) (v1.EmployeeWithAssignments, error) {
-	return fetch[v1.EmployeeWithAssignments](ctx, c, request{path: []string{"employees", externalID}})
+	return call[v1.EmployeeWithAssignments](ctx, c, request{path: []string{"employees", externalID}})
 }
 
 // Provision creates an employee. If an employee has the address already, they get
 // the external id.
 func (c *Client) Provision(ctx context.Context, in v1.ProvisionInput) (v1.Provisioned, error) {
-	return fetch[v1.Provisioned](ctx, c, request{method: http.MethodPost, path: []string{"employees", "provision"}, body: in})
+	return call[v1.Provisioned](ctx, c, request{method: http.MethodPost, path: []string{"employees", "provision"}, body: in})
 }
 
 // UpdateEmployee changes an employee. Active set to false offboards, and set to
 // true brings back.
 func (c *Client) UpdateEmployee(ctx context.Context, externalID string, change v1.EmployeeUpdate) (v1.EmployeeUpdated, error) {
-	data, err := fetch[json.RawMessage](ctx, c, request{method: http.MethodPatch, path: []string{"employees", externalID}, body: change})
+	data, err := call[json.RawMessage](ctx, c, request{method: http.MethodPatch, path: []string{"employees", externalID}, body: change})
 	if err != nil {
 		return v1.EmployeeUpdated{}, err
 	}

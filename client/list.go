@@ -18,7 +18,7 @@ const pageSize = "500"
 func walk[Page, Item any](ctx context.Context, c *Client, r request, items func(Page) []Item) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		for r.query != nil {
-			page, header, err := fetchWithHeader[Page](ctx, c, r)
+			page, header, err := callWithHeader[Page](ctx, c, r)
 			if err != nil {
 				var none Item
 				yield(none, err)

@@ -42,7 +42,7 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("call coursebridge: %w", ctx.Err())
 		}
-		if attempt == c.retries || errors.Is(err, errRequest) {
+		if attempt == c.retries || errors.Is(err, errInvalidRequest) {
 			return nil, err
 		}
 		if err := sleep(ctx, max(wait, c.backoff(attempt))); err != nil {

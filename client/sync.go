@@ -69,7 +69,7 @@ func (c *Client) syncPage(ctx context.Context, state *SyncState, handle func(con
 			query.Set("updatedSince", state.Since)
 		}
 	}
-	page, header, err := fetchWithHeader[v1.AssignmentList](ctx, c, request{path: []string{"assignments"}, query: query})
+	page, header, err := callWithHeader[v1.AssignmentList](ctx, c, request{path: []string{"assignments"}, query: query})
 	if err != nil {
 		return err
 	}

@@ -101,16 +101,16 @@ func (h *WebhookHandler) dispatch(ctx context.Context, d Delivery, body []byte) 
 	}
 	switch {
 	case kind.Event == "employee.joined":
-		return call(ctx, d, body, h.Joined)
+		return handleEvent(ctx, d, body, h.Joined)
 	case kind.Event == "employee.removed":
-		return call(ctx, d, body, h.Removed)
+		return handleEvent(ctx, d, body, h.Removed)
 	case strings.HasPrefix(string(kind.Event), "assignment."):
-		return call(ctx, d, body, h.Assignment)
+		return handleEvent(ctx, d, body, h.Assignment)
 	}
 	return nil
 }
 
-func call[E any](ctx context.Context, d Delivery, body []byte, handle func(context.Context, Delivery, E) error) error {
+func handleEvent[E any](ctx context.Context, d Delivery, body []byte, handle func(context.Context, Delivery, E) error) error {
 	if handle == nil {
 		return nil
 	}

@@ -95,7 +95,7 @@ func TestCompanyExport(t *testing.T) {
 				t.Errorf("the export has %s", hidden)
 			}
 		}
-		wantRefused(t, "exists already", "company", "export", "--id", "1", file, "--database", database)
+		wantRefused(t, "already exists", "company", "export", "--id", "1", file, "--database", database)
 		wantRefused(t, "no company", "company", "export", "--id", "9", file+"2", "--database", database)
 	})
 }

@@ -7,8 +7,8 @@ import (
 )
 
 type migrateCommand struct {
-	Status bool `help:"Only print the state of the schema."`
-	DryRun bool `help:"Only print what would be done."`
+	Status bool `help:"Print the state of the schema and what migrate would do; change nothing."`
+	DryRun bool `help:"The same as --status."`
 }
 
 func (c *migrateCommand) Run(ctx context.Context, cli *commands) error {
@@ -24,7 +24,7 @@ func (c *migrateCommand) Run(ctx context.Context, cli *commands) error {
 }
 
 type backupCommand struct {
-	File string `arg:"" help:"The new file."`
+	File string `arg:"" help:"The file to write; it must not exist."`
 }
 
 func (c *backupCommand) Run(ctx context.Context, cli *commands) error {
@@ -32,7 +32,7 @@ func (c *backupCommand) Run(ctx context.Context, cli *commands) error {
 }
 
 type restoreCommand struct {
-	File string `arg:"" help:"A file that backup has written."`
+	File string `arg:"" help:"A file written by coursebridge backup."`
 }
 
 func (c *restoreCommand) Run(ctx context.Context, cli *commands) error {
@@ -50,7 +50,7 @@ func (*compactCommand) Run(ctx context.Context, cli *commands) error {
 }
 
 type checkCommand struct {
-	Repair bool `help:"Correct what is wrong."`
+	Repair bool `help:"Correct the totals that are wrong."`
 }
 
 func (c *checkCommand) Run(ctx context.Context, cli *commands) error {
@@ -90,8 +90,8 @@ func (c *secretKeyResetCommand) Run(ctx context.Context, cli *commands) error {
 }
 
 type secretKeyRotateCommand struct {
-	NewSecretKey string `env:"COURSEBRIDGE_NEW_SECRET_KEY" placeholder:"KEY" help:"The key to change to; better given in the environment or a file. A key file next to an SQLite database is replaced without it."`
-	Finish       bool   `help:"End the rotation: refuse the old key. Run it with the new key, once every server was restarted with it."`
+	NewSecretKey string `env:"COURSEBRIDGE_NEW_SECRET_KEY" placeholder:"KEY" help:"The new key. Other users can read arguments, so prefer the environment or a file. Not needed if the key is in a file next to an SQLite database: a new one is made."`
+	Finish       bool   `help:"Finish the rotation: refuse the old key from now on. Run this with the new key after every server has been restarted with it."`
 }
 
 func (c *secretKeyRotateCommand) Run(ctx context.Context, cli *commands) error {

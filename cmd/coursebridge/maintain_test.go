@@ -100,7 +100,7 @@ func TestBackupAndRestore(t *testing.T) {
 				t.Errorf("%s was left behind", name)
 			}
 		}
-		wantRefused(t, "exists already", "backup", file, "--database", database)
+		wantRefused(t, "already exists", "backup", file, "--database", database)
 
 		restored := emptyDatabase(t, database)
 		if got := mustRun(t, restored, "restore", file)["webhooks"]; got != "off" {

@@ -12,10 +12,10 @@ type webhookCommand struct {
 	List    webhookListCommand    `cmd:"" help:"List the webhooks."`
 	Test    webhookTestCommand    `cmd:"" help:"Send a test event and print the response."`
 	Rotate  webhookRotateCommand  `cmd:"" help:"Replace the secret. For 24 hours requests are signed with the old one too."`
-	Enable  webhookEnableCommand  `cmd:"" help:"Enable a webhook after a successful test event."`
+	Enable  webhookEnableCommand  `cmd:"" help:"Send a test event and, if it is accepted, enable the webhook."`
 	Disable webhookDisableCommand `cmd:"" help:"Disable a webhook. Its events are held."`
-	Resume  webhookResumeCommand  `cmd:"" help:"Let a restored database send webhooks."`
-	Remove  webhookRemoveCommand  `cmd:"" help:"Remove a webhook and its waiting deliveries."`
+	Resume  webhookResumeCommand  `cmd:"" help:"Allow webhooks to be sent from a restored database. Restart the servers afterwards."`
+	Remove  webhookRemoveCommand  `cmd:"" help:"Remove a webhook. Its pending deliveries fail; its log stays until it expires."`
 }
 
 // WebhookFlags select the webhook targets that may be called.
@@ -32,7 +32,7 @@ type webhookAddCommand struct {
 	Company     int64    `required:"" placeholder:"ID" help:"The company's id."`
 	URL         string   `required:"" help:"Where events are sent."`
 	Event       []string `required:"" placeholder:"E" help:"An event kind such as assignment.completed; give it once per kind."`
-	Description string   `help:"A note for people."`
+	Description string   `help:"A description that the cabinet shows."`
 	StrictOrder bool     `help:"Send one event at a time, each only after the one before it was delivered or has failed for good."`
 	WebhookFlags
 }
@@ -46,8 +46,8 @@ func (c *webhookAddCommand) Run(ctx context.Context, cli *commands) error {
 	})
 }
 
-// webhookKey are the flags that identify one webhook.
-type webhookKey struct {
+// webhookID are the flags that identify one webhook.
+type webhookID struct {
 	Company int64 `required:"" placeholder:"ID" help:"The company's id."`
 	ID      int64 `required:"" help:"The webhook's id."`
 }
@@ -61,7 +61,7 @@ func (c *webhookListCommand) Run(ctx context.Context, cli *commands) error {
 }
 
 type webhookTestCommand struct {
-	webhookKey
+	webhookID
 	WebhookFlags
 	Event string `default:"assignment.completed" help:"The kind of event to send."`
 }
@@ -72,16 +72,16 @@ func (c *webhookTestCommand) Run(ctx context.Context, cli *commands) error {
 	})
 }
 
-type webhookRotateCommand struct{ webhookKey }
+type webhookRotateCommand struct{ webhookID }
 
 func (c *webhookRotateCommand) Run(ctx context.Context, cli *commands) error {
 	return operate(ctx, cli, func(a *app.App) (app.WebhookAdded, error) { return a.RotateWebhook(ctx, c.Company, c.ID) })
 }
 
 type webhookEnableCommand struct {
-	webhookKey
+	webhookID
 	WebhookFlags
-	Force bool `help:"Enable it without a test event."`
+	Force bool `help:"Enable the webhook without sending a test event."`
 }
 
 func (c *webhookEnableCommand) Run(ctx context.Context, cli *commands) error {
@@ -90,7 +90,7 @@ func (c *webhookEnableCommand) Run(ctx context.Context, cli *commands) error {
 	})
 }
 
-type webhookDisableCommand struct{ webhookKey }
+type webhookDisableCommand struct{ webhookID }
 
 func (c *webhookDisableCommand) Run(ctx context.Context, cli *commands) error {
 	return operate(ctx, cli, func(a *app.App) (app.WebhookState, error) { return a.DisableWebhook(ctx, c.Company, c.ID) })
@@ -102,14 +102,14 @@ func (*webhookResumeCommand) Run(ctx context.Context, cli *commands) error {
 	return operate(ctx, cli, func(a *app.App) (app.WebhooksResumed, error) { return a.ResumeWebhooks(ctx) })
 }
 
-type webhookRemoveCommand struct{ webhookKey }
+type webhookRemoveCommand struct{ webhookID }
 
 func (c *webhookRemoveCommand) Run(ctx context.Context, cli *commands) error {
 	return operate(ctx, cli, func(a *app.App) (app.WebhookState, error) { return a.RemoveWebhook(ctx, c.Company, c.ID) })
 }
 
 type deliveryCommand struct {
-	Stuck     deliveryStuckCommand     `cmd:"" help:"List webhooks of all companies whose deliveries wait: due and not sent, or held."`
+	Stuck     deliveryStuckCommand     `cmd:"" help:"List the webhooks of all companies that have overdue or held deliveries."`
 	List      deliveryListCommand      `cmd:"" help:"List deliveries, newest first."`
 	Show      deliveryShowCommand      `cmd:"" help:"Show a delivery with every attempt."`
 	Redeliver deliveryRedeliverCommand `cmd:"" help:"Send a delivery again, or all failed and held ones of a period."`
@@ -142,9 +142,9 @@ func (c *deliveryShowCommand) Run(ctx context.Context, cli *commands) error {
 type deliveryRedeliverCommand struct {
 	Company int64         `required:"" placeholder:"ID" help:"The company's id."`
 	ID      string        `xor:"what" help:"The id of one delivery."`
-	Since   time.Duration `xor:"what" placeholder:"24h" help:"All failed and held deliveries of the last hours or days."`
+	Since   time.Duration `xor:"what" placeholder:"24h" help:"Send all failed and held deliveries of this period again, such as 24h."`
 	Webhook int64         `placeholder:"ID" help:"With --since: only deliveries of this webhook."`
-	DryRun  bool          `help:"With --since: only count them."`
+	DryRun  bool          `help:"With --since: only count the deliveries."`
 }
 
 func (c *deliveryRedeliverCommand) Run(ctx context.Context, cli *commands) error {

@@ -27,11 +27,12 @@ func (b BackedUp) String() string {
 	return text
 }
 
-// Backup writes a consistent copy to a new file and, if the key is in a file,
-// the key next to it. Both appear complete or not at all.
+// Backup writes a consistent copy of the database to a new file and, if the key is
+// in a file, a copy of the key next to it. After an error neither is left.
 func (a *App) Backup(ctx context.Context, file string) (BackedUp, error) {
 	out := BackedUp{File: file}
-	err := writeAside(file, func(partial string) error {
+	copiedKey := false
+	err := writeAtomically(file, func(partial string) error {
 		if err := a.store.Engine().Backup(ctx, partial); err != nil {
 			return err
 		}
@@ -39,24 +40,30 @@ func (a *App) Backup(ctx context.Context, file string) (BackedUp, error) {
 			return nil
 		}
 		out.KeyFile = file + keySuffix
-		return secret.CopyKeyFile(a.keyFile, out.KeyFile)
+		err := secret.CopyKeyFile(a.keyFile, out.KeyFile)
+		copiedKey = err == nil
+		return err
 	})
 	if err != nil {
+		if copiedKey {
+			err = errors.Join(err, removeIfExists(out.KeyFile))
+		}
 		return BackedUp{}, fmt.Errorf("back up: %w", err)
 	}
 	return out, nil
 }
 
-// writeAside calls write with the name of a new empty file of mode 0600 and
-// gives it its own name once it is complete. After an error nothing is left.
-func writeAside(file string, write func(partial string) error) error {
+// writeAtomically creates an empty file with mode 0600 under a temporary name, calls
+// write with that name, and renames it to file if write succeeds. It refuses to replace
+// an existing file, and removes the temporary one after an error.
+func writeAtomically(file string, write func(partial string) error) error {
 	if _, err := os.Lstat(file); err == nil {
-		return fmt.Errorf("%s exists already; name a new file", file)
+		return fmt.Errorf("%s already exists", file)
 	}
 	partial := file + partialSuffix
 	f, err := os.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s exists: another command is writing it, or one was killed; remove the file in that case", partial)
+		return fmt.Errorf("%s exists: another backup or restore is writing it, or one was interrupted; if none is running, remove the file", partial)
 	}
 	if err != nil {
 		return err
@@ -69,12 +76,12 @@ func writeAside(file string, write func(partial string) error) error {
 		err = os.Rename(partial, file)
 	}
 	if err != nil {
-		return errors.Join(err, removeIfThere(partial))
+		return errors.Join(err, removeIfExists(partial))
 	}
 	return nil
 }
 
-func removeIfThere(file string) error {
+func removeIfExists(file string) error {
 	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -34,7 +34,7 @@ func (a *App) ExportCompany(ctx context.Context, id int64, file string) (Company
 	if _, err := a.companies.Get(ctx, id); err != nil {
 		return out, err
 	}
-	err := writeAside(file, func(partial string) error {
+	err := writeAtomically(file, func(partial string) error {
 		f, err := os.OpenFile(partial, os.O_WRONLY, 0)
 		if err != nil {
 			return err

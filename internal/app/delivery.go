@@ -142,13 +142,23 @@ type RedeliverQuery struct {
 	DryRun  bool
 }
 
-// Redelivered counts what will be sent again.
+// Redelivered counts what is sent again, or would be.
 type Redelivered struct {
-	Count int64 `json:"count"`
-	JobID int64 `json:"jobId,omitempty"`
+	Count  int64 `json:"count"`
+	JobID  int64 `json:"jobId,omitempty"`
+	DryRun bool  `json:"dryRun,omitempty"`
 }
 
-func (r Redelivered) String() string { return fmt.Sprintf("%d deliveries are sent again.", r.Count) }
+func (r Redelivered) String() string {
+	what := "deliveries"
+	if r.Count == 1 {
+		what = "delivery"
+	}
+	if r.DryRun {
+		return fmt.Sprintf("%d %s would be sent again.", r.Count, what)
+	}
+	return fmt.Sprintf("%d %s will be sent again.", r.Count, what)
+}
 
 // Redeliver makes the running server send deliveries again.
 func (a *App) Redeliver(ctx context.Context, company int64, q RedeliverQuery) (Redelivered, error) {
@@ -163,7 +173,7 @@ func (a *App) Redeliver(ctx context.Context, company int64, q RedeliverQuery) (R
 		f := domain.RedeliveryFilter{EndpointID: q.Webhook, From: &from}
 		if q.DryRun {
 			n, err := w.CountRedeliver(ctx, c, f)
-			return Redelivered{Count: n}, err
+			return Redelivered{Count: n, DryRun: true}, err
 		}
 		job, err := w.RedeliverRange(ctx, c, f)
 		return Redelivered{Count: job.Total, JobID: job.ID}, err

@@ -60,7 +60,7 @@ func restoreSQLite(ctx context.Context, path, file string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s exists already; move it away first", path)
 	}
-	return writeAside(path, func(partial string) error {
+	return writeAtomically(path, func(partial string) error {
 		if err := copyFile(file, partial); err != nil {
 			return err
 		}

@@ -21,9 +21,9 @@ const (
 	// before nothing more is started.
 	maxUnrecorded = 256
 
-	// minFetch and maxFetch bound how many deliveries are read at a time.
-	minFetch = 32
-	maxFetch = 256
+	// minFetchSize and maxFetchSize bound how many deliveries are read at a time.
+	minFetchSize = 32
+	maxFetchSize = 256
 )
 
 // backlog is what a queue knows of its endpoint's deliveries. An event about an
@@ -56,7 +56,7 @@ func (b *backlog) nextFetch() (at time.Time, ok bool) {
 	return b.nextFetchAt, !b.nextFetchAt.IsZero() && len(b.items) <= b.window
 }
 
-func (b *backlog) fetchSize() int { return min(max(8*b.window, minFetch), maxFetch) }
+func (b *backlog) fetchSize() int { return min(max(8*b.window, minFetchSize), maxFetchSize) }
 
 func (b *backlog) known() []int64 { return slices.Collect(maps.Keys(b.unfinished)) }
 

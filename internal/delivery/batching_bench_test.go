@@ -23,7 +23,7 @@ func BenchmarkBatching(b *testing.B) {
 			endpoints = append(endpoints, r.hook("https://receiver.example"))
 		}
 		request := func(caller int) domain.FetchRequest {
-			return domain.FetchRequest{Key: endpoints[caller%callers].Key(), Limit: minFetch}
+			return domain.FetchRequest{Key: endpoints[caller%callers].Key(), Limit: minFetchSize}
 		}
 		claim := func(b *testing.B) {
 			storetest.CompareBatching(b, callers,

@@ -90,8 +90,8 @@ type Dispatcher struct {
 	limiter  *limiter
 	attempts *attemptRegistry
 	batchers
-	fetching chan struct{} // holds as many as there are fetches under way
-	pollNow  chan struct{}
+	fetchSlots chan struct{} // holds as many as there are fetches under way
+	pollNow    chan struct{}
 
 	mu     sync.Mutex
 	queues map[domain.EndpointKey]*endpointQueue // nil before the start
@@ -131,7 +131,7 @@ func NewDispatcher(c DispatcherConfig) *Dispatcher {
 	c.setDefaults()
 	d := &Dispatcher{
 		config: c, owner: uuid.NewString(), limiter: newLimiter(c.Limits), attempts: newAttemptRegistry(),
-		fetching: make(chan struct{}, maxFetches), pollNow: make(chan struct{}, 1),
+		fetchSlots: make(chan struct{}, maxParallelFetches), pollNow: make(chan struct{}, 1),
 	}
 	d.life.stopping = make(chan struct{})
 	d.life.work, d.life.endWork = context.WithCancel(context.Background())

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	queryTimeout = 15 * time.Second
-	retryQuery   = time.Second            // after the database failed
-	retryLocked  = 250 * time.Millisecond // after another transaction had the endpoint locked
-	parkStep     = 500                    // deliveries that one transaction puts aside
-	maxFetches   = 4                      // at once, so that requests find free connections
+	queryTimeout       = 15 * time.Second
+	retryQuery         = time.Second            // after the database failed
+	retryLocked        = 250 * time.Millisecond // after another transaction had the endpoint locked
+	parkStep           = 500                    // deliveries that one transaction puts aside
+	maxParallelFetches = 4                      // so that API requests find free connections
 )
 
 // wakeup explains why a queue should look for work.
@@ -26,8 +26,8 @@ const (
 	leaseReleased                    // another replica gave up its leases
 )
 
-// endpointQueue sends the deliveries of one endpoint. Its goroutine owns all of
-// its state; others reach it by the two channels.
+// endpointQueue sends the deliveries of one endpoint. Only its own goroutine touches
+// its state; others use the channels wakeups, reports and slots.granted.
 type endpointQueue struct {
 	d          *Dispatcher
 	key        domain.EndpointKey
@@ -37,7 +37,7 @@ type endpointQueue struct {
 	mustNotify bool // a change was committed here that a foreign owner does not know
 	to         destination
 	backlog    backlog
-	slots      *slotUser
+	slots      *endpointSlots
 	written    <-chan struct{} // closed once the latest request is out; nil before the first
 }
 
@@ -49,13 +49,13 @@ type destination struct {
 
 func newEndpointQueue(d *Dispatcher, key domain.EndpointKey) *endpointQueue {
 	return &endpointQueue{
-		d: d, key: key, wakeups: make(chan wakeup, 1), reports: make(chan func(), 16), slots: newSlotUser(key.CompanyID),
+		d: d, key: key, wakeups: make(chan wakeup, 1), reports: make(chan func(), 16), slots: newEndpointSlots(key.CompanyID),
 		lease: lease{us: d.owner, hold: d.config.Lease}, backlog: newBacklog(d.limiter.reserve()),
 	}
 }
 
-// wake adds a wake-up to the one that the queue has not taken yet. The dispatcher's
-// lock is held, so that nobody else sends.
+// wake merges a wake-up into the one that the queue has not received yet. The caller
+// must hold d.mu, which makes it the only sender.
 func (q *endpointQueue) wake(by wakeup) {
 	select {
 	case earlier := <-q.wakeups:
@@ -65,8 +65,8 @@ func (q *endpointQueue) wake(by wakeup) {
 	q.wakeups <- by
 }
 
-// run sends until nothing is due and the lease is over. It keeps a lease that is
-// not used to its end, so that the next event needs no claim.
+// run sends deliveries until none is due and the lease has ended. It keeps an idle
+// lease until it ends, so that the next event needs no claim.
 func (q *endpointQueue) run() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -97,7 +97,7 @@ func (q *endpointQueue) run() {
 func (q *endpointQueue) takeWakeup(by wakeup) {
 	now := time.Now()
 	if by&leaseReleased != 0 && q.lease.isForeign(now) {
-		q.lease.owner = ""
+		q.lease.owner = "" // if it was another owner that released, the next claim sets it again
 	}
 	q.mustNotify = q.mustNotify || by&wokenHere != 0
 	if q.lease.isForeign(now) {
@@ -109,8 +109,8 @@ func (q *endpointQueue) takeWakeup(by wakeup) {
 	q.backlog.woken(now)
 }
 
-// fetch reads what is due, if something is, and takes or prolongs the lease when
-// it must.
+// fetch reads due deliveries if it is time to, and claims or renews the lease if it
+// must. With a limit of 0 it only renews.
 func (q *endpointQueue) fetch() {
 	began := time.Now()
 	limit := 0
@@ -137,23 +137,25 @@ func (q *endpointQueue) fetch() {
 	case got == nil: // there is no such endpoint
 		q.backlog.restart(time.Time{})
 	case got.Owner == q.d.owner:
-		if q.mustNotify = false; claims {
+		q.mustNotify = false
+		if claims {
 			q.lease.claimed(began)
 		}
 		q.take(got, limit, began)
-	case got.Remaining <= 0:
+	case got.Remaining <= 0: // another transaction has the endpoint locked, or its lease has just ended
 		q.backlog.nextFetchAt = now.Add(retryLocked)
 	default:
 		q.lease.owner, q.lease.until = got.Owner, now.Add(got.Remaining)
-		if q.backlog.restart(time.Time{}); q.mustNotify {
-			q.backlog.dueAt(now) // the owner is watched until its lease ends
+		q.backlog.restart(time.Time{})
+		if q.mustNotify {
+			q.backlog.dueAt(now) // claim when the owner's lease ends, in case it misses the notice
 		}
 		q.notifyOwner()
 	}
 }
 
 // take takes over what was fetched: the endpoint, which may have been changed, and
-// its deliveries. Those of an endpoint that takes none are put aside.
+// its deliveries. Those of a disabled or removed endpoint are held or fail.
 func (q *endpointQueue) take(got *domain.EndpointLease, limit int, at time.Time) {
 	q.to = destination{endpoint: got.Endpoint}
 	q.backlog.strict = got.Endpoint.StrictOrder
@@ -214,7 +216,7 @@ func (q *endpointQueue) startReady() {
 	q.d.limiter.returnGrant(q.slots)
 }
 
-// isDone reports whether the queue has nothing to do that the poll would not find.
+// isDone reports whether the queue can end: the poll finds whatever comes later.
 func (q *endpointQueue) isDone() bool {
 	now := time.Now()
 	switch {
@@ -238,7 +240,7 @@ func (q *endpointQueue) nextVisit() time.Time {
 	}
 	if q.lease.isOurs(now) && !q.backlog.isBusy() {
 		visits = append(visits, q.lease.until)
-	} else if q.lease.isOurs(now) {
+	} else if q.lease.isOurs(now) { // a renewal that failed is not repeated at once
 		visits = append(visits, slices.MaxFunc([]time.Time{q.lease.renewAt(), now.Add(retryLocked)}, time.Time.Compare))
 	}
 	return slices.MinFunc(visits, time.Time.Compare)
@@ -262,8 +264,8 @@ func (d *Dispatcher) claim(_ context.Context, requests []domain.FetchRequest) ([
 // fetchDue reads what is due on an endpoint whose lease this replica holds; nil if
 // there is no such endpoint.
 func (d *Dispatcher) fetchDue(request domain.FetchRequest) (*domain.EndpointLease, error) {
-	d.fetching <- struct{}{}
-	defer func() { <-d.fetching }()
+	d.fetchSlots <- struct{}{}
+	defer func() { <-d.fetchSlots }()
 	ctx, cancel := context.WithTimeout(d.life.work, queryTimeout)
 	defer cancel()
 	leases, err := d.config.Queue.DueDeliveries(ctx, []domain.FetchRequest{request})

@@ -10,47 +10,48 @@ import (
 type limiter struct {
 	limits Limits
 
-	mu        sync.Mutex
-	total     int
-	companies map[int64]*companySlots
-	line      []*companySlots // companies with endpoints that wait
+	mu               sync.Mutex
+	total            int
+	companies        map[int64]*companySlots
+	waitingCompanies []*companySlots // those with endpoints that wait
 }
 
 // companySlots is one company's share.
 type companySlots struct {
 	inUse   int
-	waiting []*slotUser
+	waiting []*endpointSlots
 }
 
-// slotUser is an endpoint's share. Its owner reads granted; the rest belongs to
+// endpointSlots is an endpoint's share. Its owner reads granted; the rest belongs to
 // the limiter.
-type slotUser struct {
-	company   int64
-	inUse     int
-	isWaiting bool
-	hasGrant  bool          // a slot was taken for it that it has not used yet
-	granted   chan struct{} // signals a grant
+type endpointSlots struct {
+	company        int64
+	inUse          int
+	isWaiting      bool
+	hasUnusedGrant bool          // a slot was taken for it that it has not used yet
+	granted        chan struct{} // signals a grant
 }
 
 func newLimiter(limits Limits) *limiter {
 	return &limiter{limits: limits, companies: map[int64]*companySlots{}}
 }
 
-func newSlotUser(company int64) *slotUser {
-	return &slotUser{company: company, granted: make(chan struct{}, 1)}
+func newEndpointSlots(company int64) *endpointSlots {
+	return &endpointSlots{company: company, granted: make(chan struct{}, 1)}
 }
 
-// reserve is what every endpoint may have under way even when its company, or
-// everyone together, is at the limit: receivers that hang fill those limits.
+// reserve returns how many attempts an endpoint may always have under way. Receivers
+// that hang can use up the limits of their company and of the process, and must not
+// block other endpoints. All reserves together may at most double Limits.Total.
 func (l *limiter) reserve() int { return min(firstWindow, l.limits.PerEndpoint) }
 
 // acquire takes a slot. If it returns false the user waits in line, and granted
 // receives once a slot was taken for it.
-func (l *limiter) acquire(u *slotUser) bool {
+func (l *limiter) acquire(u *endpointSlots) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if u.hasGrant {
-		u.hasGrant = false
+	if u.hasUnusedGrant {
+		u.hasUnusedGrant = false
 		return true
 	}
 	c := l.companies[u.company]
@@ -61,35 +62,35 @@ func (l *limiter) acquire(u *slotUser) bool {
 	if u.isWaiting {
 		return false
 	}
-	if l.allows(c, u) { // those in line are kept back by limits that do not concern u
-		l.take(c, u)
+	if l.allows(c, u) { // nobody is overtaken: whoever waits is held back by a limit that does not apply to u
+		l.count(c, u)
 		return true
 	}
 	u.isWaiting = true
 	if c.waiting = append(c.waiting, u); len(c.waiting) == 1 {
-		l.line = append(l.line, c)
+		l.waitingCompanies = append(l.waitingCompanies, c)
 	}
 	return false
 }
 
 // returnGrant returns a granted slot that is not needed any more.
-func (l *limiter) returnGrant(u *slotUser) {
+func (l *limiter) returnGrant(u *endpointSlots) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if u.hasGrant {
-		u.hasGrant = false
-		l.put(u)
+	if u.hasUnusedGrant {
+		u.hasUnusedGrant = false
+		l.releaseLocked(u)
 	}
 }
 
 // release returns a slot and grants the slots that have become free.
-func (l *limiter) release(u *slotUser) {
+func (l *limiter) release(u *endpointSlots) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.put(u)
+	l.releaseLocked(u)
 }
 
-func (l *limiter) put(u *slotUser) {
+func (l *limiter) releaseLocked(u *endpointSlots) {
 	c := l.companies[u.company]
 	l.total--
 	c.inUse--
@@ -103,19 +104,19 @@ func (l *limiter) put(u *slotUser) {
 
 // grantNext takes a slot for the user whose turn it is; false if none can have one.
 func (l *limiter) grantNext() bool {
-	for n, c := range l.line {
-		i := slices.IndexFunc(c.waiting, func(u *slotUser) bool { return l.allows(c, u) })
+	for n, c := range l.waitingCompanies {
+		i := slices.IndexFunc(c.waiting, func(u *endpointSlots) bool { return l.allows(c, u) })
 		if i < 0 {
 			continue
 		}
 		u := c.waiting[i]
 		c.waiting = slices.Delete(c.waiting, i, i+1)
-		l.line = slices.Delete(l.line, n, n+1)
+		l.waitingCompanies = slices.Delete(l.waitingCompanies, n, n+1)
 		if len(c.waiting) > 0 {
-			l.line = append(l.line, c)
+			l.waitingCompanies = append(l.waitingCompanies, c)
 		}
-		u.isWaiting, u.hasGrant = false, true
-		l.take(c, u)
+		u.isWaiting, u.hasUnusedGrant = false, true
+		l.count(c, u)
 		select {
 		case u.granted <- struct{}{}:
 		default:
@@ -125,13 +126,13 @@ func (l *limiter) grantNext() bool {
 	return false
 }
 
-func (l *limiter) take(c *companySlots, u *slotUser) {
+func (l *limiter) count(c *companySlots, u *endpointSlots) {
 	l.total++
 	c.inUse++
 	u.inUse++
 }
 
-func (l *limiter) allows(c *companySlots, u *slotUser) bool {
+func (l *limiter) allows(c *companySlots, u *endpointSlots) bool {
 	if u.inUse < l.reserve() {
 		return l.total < 2*l.limits.Total
 	}

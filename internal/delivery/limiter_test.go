@@ -12,23 +12,23 @@ import (
 
 // busyEndpoint wants a number of slots and takes those it is granted.
 type busyEndpoint struct {
-	*slotUser
+	*endpointSlots
 	id   int64
 	want int
 }
 
 func newBusyEndpoint(company, id int64, want int) *busyEndpoint {
-	return &busyEndpoint{newSlotUser(company), id, want}
+	return &busyEndpoint{newEndpointSlots(company), id, want}
 }
 
 // acquireAll takes as many slots as the endpoint wants and can have.
 func (e *busyEndpoint) acquireAll(l *limiter) {
-	for e.inUse-btoi(e.hasGrant) < e.want {
-		if !l.acquire(e.slotUser) {
+	for e.inUse-btoi(e.hasUnusedGrant) < e.want {
+		if !l.acquire(e.endpointSlots) {
 			break
 		}
 	}
-	l.returnGrant(e.slotUser)
+	l.returnGrant(e.endpointSlots)
 }
 
 func btoi(b bool) int {
@@ -41,12 +41,12 @@ func btoi(b bool) int {
 func TestSlotsAreGrantedByTurns(t *testing.T) {
 	t.Parallel()
 	l := newLimiter(Limits{PerEndpoint: 1, PerCompany: 100, Total: 1})
-	holder := newSlotUser(9)
+	holder := newEndpointSlots(9)
 	l.acquire(holder)
-	l.acquire(newSlotUser(9)) // fills twice the total
-	waiting := map[int64]*slotUser{}
+	l.acquire(newEndpointSlots(9)) // fills twice the total
+	waiting := map[int64]*endpointSlots{}
 	for _, id := range []int64{11, 12, 13, 21, 22} {
-		waiting[id] = newSlotUser(id / 10)
+		waiting[id] = newEndpointSlots(id / 10)
 		if l.acquire(waiting[id]) {
 			t.Fatalf("endpoint %d got a slot past the limit", id)
 		}
@@ -58,7 +58,7 @@ func TestSlotsAreGrantedByTurns(t *testing.T) {
 		for id, u := range waiting {
 			select {
 			case <-u.granted:
-				turns, last, u.hasGrant = append(turns, id), u, false
+				turns, last, u.hasUnusedGrant = append(turns, id), u, false
 			default:
 			}
 		}
@@ -110,9 +110,9 @@ func TestSlotsAreConserved(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			e := rapid.SampledFrom(endpoints).Draw(t, "endpoint")
-			if rapid.Bool().Draw(t, "ends") && e.inUse > 0 && !e.hasGrant {
+			if rapid.Bool().Draw(t, "ends") && e.inUse > 0 && !e.hasUnusedGrant {
 				e.want = max(e.want-1, 0)
-				l.release(e.slotUser)
+				l.release(e.endpointSlots)
 			} else {
 				e.want = rapid.IntRange(0, limits.PerEndpoint).Draw(t, "want")
 			}

@@ -13,19 +13,19 @@ type Bus interface {
 	Listen(ctx context.Context, topic string, fn func(keys []string)) error
 }
 
-// Topic is what replicas report endpoints with work on.
+// Topic is the bus topic on which replicas announce endpoints with work.
 const Topic = "coursebridge_deliveries"
 
 // A message is an endpoint's key, or begins with one of these marks. Messages with
 // other marks are ignored: they come from a later version.
 const (
 	releasedMark = "!" // a replica released its leases; its name follows
-	eraseMark    = "?" // a person was erased; a token and the record follow
-	ackMark      = "=" // a replica has stopped sending; the token and its name follow
+	eraseMark    = "?" // a person was erased; a request id and the record follow
+	ackMark      = "=" // a replica has stopped sending; the request id and its name follow
 )
 
-// notifyOwner reports a change that was committed here to the replica that holds
-// the endpoint's lease.
+// notifyOwner publishes that a change was committed here, so that the replica that
+// holds the endpoint's lease sends it. All replicas receive the message.
 func (q *endpointQueue) notifyOwner() {
 	if !q.mustNotify {
 		return
@@ -45,8 +45,8 @@ func (d *Dispatcher) publish(ctx context.Context, messages []string) ([]struct{}
 	return make([]struct{}, len(messages)), d.config.Bus.Publish(ctx, Topic, messages)
 }
 
-// listen acts on the messages of other replicas. It searches the queue when some
-// may have been lost.
+// listen acts on the messages of other replicas. Without messages some may have been
+// lost; then it polls at once.
 func (d *Dispatcher) listen() {
 	err := d.config.Bus.Listen(d.life.work, Topic, func(messages []string) {
 		if messages == nil {
@@ -71,7 +71,7 @@ func (d *Dispatcher) requestPoll() {
 func (d *Dispatcher) receive(message string) {
 	switch {
 	case strings.HasPrefix(message, releasedMark):
-		d.wakeForeign(strings.TrimPrefix(message, releasedMark))
+		d.leasesReleased(strings.TrimPrefix(message, releasedMark))
 	case strings.HasPrefix(message, eraseMark):
 		d.answerErasure(strings.TrimPrefix(message, eraseMark))
 	case strings.HasPrefix(message, ackMark):
@@ -84,9 +84,10 @@ func (d *Dispatcher) receive(message string) {
 	}
 }
 
-// wakeForeign wakes the queues that wait for another replica's lease to end, and
-// looks for the endpoints that were released unknown to this replica.
-func (d *Dispatcher) wakeForeign(owner string) {
+// leasesReleased wakes all queues, because another replica has released its leases:
+// those that wait for a foreign lease claim it again. A poll finds the released
+// endpoints that have no queue here.
+func (d *Dispatcher) leasesReleased(owner string) {
 	if owner == d.owner {
 		return
 	}
@@ -98,7 +99,8 @@ func (d *Dispatcher) wakeForeign(owner string) {
 	d.requestPoll()
 }
 
-// Notify wakes the dispatchers of other processes, for one that has none itself.
+// Notify wakes the dispatchers of other processes. It is for processes without a
+// dispatcher, such as commands.
 func Notify(ctx context.Context, bus Bus, keys []domain.EndpointKey) error {
 	messages := make([]string, len(keys))
 	for i, key := range keys {

@@ -26,9 +26,10 @@ type API[Caller any] struct {
 	Documents  map[string]http.Handler // by path below Prefix; served without a token
 	// Admit checks the token, the scope and the rate of a request, in this order.
 	Admit func(ctx context.Context, info *Info, bearer string, scope domain.Scope) (Caller, error)
-	// Uncounted, if set, completes an answer to a request that was counted for no token.
-	Uncounted func(answer http.Header)
-	Timeout   time.Duration // RequestTimeout if zero
+	// SetDefaultRate, if set, adds the rate limit headers to the response to a request
+	// without a valid token.
+	SetDefaultRate func(header http.Header)
+	Timeout        time.Duration // RequestTimeout if zero
 }
 
 // Contracts returns what the operations promise.
@@ -41,10 +42,7 @@ func (a API[Caller]) Contracts() []Contract {
 		}
 		slices.Sort(statuses)
 		out[i] = Contract{
-			Method: op.Method, Path: op.Path, Scope: op.Scope, Query: op.Query, Body: op.Body, Statuses: statuses,
-		}
-		if op.Handler.data != nil {
-			out[i].Data = op.Handler.data
+			Method: op.Method, Path: op.Path, Scope: op.Scope, Query: op.Query, Body: op.Body, Statuses: statuses, Data: op.Handler.data,
 		}
 	}
 	return out
@@ -55,9 +53,9 @@ func (a API[Caller]) Contracts() []Contract {
 type Router[Caller any] struct {
 	api      API[Caller]
 	mux      *http.ServeMux
-	fallback *http.ServeMux  // asked for what mux does not match
+	fallback *http.ServeMux  // serves what mux does not match
 	methods  []string        // of all operations
-	refused  map[string]bool // patterns behind which there is no operation
+	refused  map[string]bool // patterns that exist only to refuse a method
 }
 
 // NewRouter returns the handler of everything below the API's prefix.
@@ -110,7 +108,7 @@ func (rt *Router[Caller]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rt.mux.ServeHTTP(w, r)
 }
 
-// operation returns the handler of one row: it admits a request and answers it.
+// operation returns the handler of one operation: it admits a request and answers it.
 func (rt *Router[Caller]) operation(op Operation[Caller]) http.HandlerFunc {
 	route := rt.api.Prefix + op.Path
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -134,14 +132,14 @@ func (rt *Router[Caller]) operation(op Operation[Caller]) http.HandlerFunc {
 			err = op.Handler.serve(ctx, w, &Request[Caller]{Request: r, Info: info, Caller: caller, names: op.Query})
 		}
 		if err != nil {
-			rt.fail(w, r, timedOut(ctx, err))
+			rt.fail(w, r, mapTimeout(ctx, err))
 		}
 	}
 }
 
-// timedOut replaces an unexpected error of a request whose time has run out:
-// nothing is broken, and the client may try again.
-func timedOut(ctx context.Context, err error) error {
+// mapTimeout turns an unexpected error into "unavailable" if the request's deadline
+// has passed: nothing is broken, and the client may try again.
+func mapTimeout(ctx context.Context, err error) error {
 	if domain.CodeOf(err) == domain.CodeInternal && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return domain.Errorf(domain.CodeUnavailable, "The service could not answer in time. Try again in %d seconds.",
 			retrySeconds[domain.CodeUnavailable]).WithCause(err)
@@ -162,7 +160,7 @@ func bearer(h http.Header) string {
 func (rt *Router[Caller]) document(path string, document http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		InfoFrom(r.Context()).Route = path
-		rt.uncounted(w.Header())
+		rt.setDefaultRate(w.Header())
 		document.ServeHTTP(w, r)
 	}
 }
@@ -173,9 +171,7 @@ func (rt *Router[Caller]) unmatched(w http.ResponseWriter, r *http.Request) {
 	probe := *r
 	for _, method := range rt.methods {
 		probe.Method = method
-		_, first := rt.mux.Handler(&probe)
-		_, second := rt.fallback.Handler(&probe)
-		if !rt.refused[first] || first == "/" && !rt.refused[second] {
+		if rt.hasOperation(&probe) {
 			allowed = append(allowed, method)
 		}
 	}
@@ -183,36 +179,45 @@ func (rt *Router[Caller]) unmatched(w http.ResponseWriter, r *http.Request) {
 		rt.fail(w, r, errNoPath)
 		return
 	}
-	rt.uncounted(w.Header())
+	rt.setDefaultRate(w.Header())
 	NotAllowed(w, r, allowed...)
+}
+
+// hasOperation reports whether an operation answers a request.
+func (rt *Router[Caller]) hasOperation(r *http.Request) bool {
+	_, pattern := rt.mux.Handler(r)
+	if pattern == "/" {
+		_, pattern = rt.fallback.Handler(r)
+	}
+	return !rt.refused[pattern]
 }
 
 func (rt *Router[Caller]) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if InfoFrom(r.Context()).TokenID == 0 {
-		rt.uncounted(w.Header())
+		rt.setDefaultRate(w.Header())
 	}
 	WriteError(w, r, err)
 }
 
-func (rt *Router[Caller]) uncounted(answer http.Header) {
-	if rt.api.Uncounted != nil {
-		rt.api.Uncounted(answer)
+func (rt *Router[Caller]) setDefaultRate(header http.Header) {
+	if rt.api.SetDefaultRate != nil {
+		rt.api.SetDefaultRate(header)
 	}
 }
 
-// isPlainPath reports whether ServeMux reads a path without RawPath as it is
-// meant. It would redirect one with an empty segment or a dot segment.
+// isPlainPath reports whether ServeMux matches a path as it is. It redirects paths
+// with empty or dot segments; a slash at the end is followed by an empty segment.
 func isPlainPath(path string) bool {
 	return !strings.Contains(path, "//") && !strings.Contains(path, "/.") && !strings.HasSuffix(path, "/")
 }
 
 // slashSegment stands for a segment that is one encoded slash, which ServeMux
-// takes for the end of the path. No client can know it.
+// takes for the end of the path. It is random, so that no client can send it.
 var slashSegment = "slash-" + rand.Text()
 
 // canonicalPath encodes every segment so that ServeMux neither redirects the
 // path nor takes an encoded slash for a separator. It reports false for a path
-// with an empty segment, behind which there is nothing.
+// with an empty segment, because no operation has one.
 func canonicalPath(u *url.URL) (string, bool) {
 	raw := u.RawPath
 	if raw == "" {

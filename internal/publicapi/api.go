@@ -73,7 +73,7 @@ func New(svc Service, reports ReportService, opts Options) http.Handler {
 	a := h.api()
 	a.Timeout = opts.Timeout
 	if opts.Limiter != nil {
-		a.Uncounted = opts.Limiter.Full
+		a.SetDefaultRate = opts.Limiter.Full
 	}
 	return httpapi.NewRouter(a)
 }

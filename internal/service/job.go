@@ -18,7 +18,7 @@ type JobStore interface {
 	OpenJobs(ctx context.Context) ([]domain.Job, error)
 	CompanyJobs(ctx context.Context, company int64, limit int) ([]domain.Job, error)
 	AdvanceJob(ctx context.Context, j domain.Job, p domain.JobProgress) error
-	FailJob(ctx context.Context, j domain.Job, problem string, most int) error
+	RecordJobFailure(ctx context.Context, j domain.Job, problem string, maxFailures int) error
 	CancelJob(ctx context.Context, c domain.Caller, id int64) error
 	ExpireJobs(ctx context.Context, before time.Time) (more bool, err error)
 	Company(ctx context.Context, id int64) (domain.Company, error)
@@ -34,13 +34,13 @@ type JobStore interface {
 type JobStep func(ctx context.Context, c domain.Caller, job domain.Job) (domain.JobProgress, error)
 
 const (
-	jobPoll      = 10 * time.Second // looks for what another process started, or left undone
-	jobLease     = 30 * time.Second
-	jobFailures  = 5 // a step that fails so often in a row ends its job
-	jobRetention = 30 * 24 * time.Hour
+	jobPoll        = 10 * time.Second // how often to look for jobs that another process started or left unfinished
+	jobLease       = 30 * time.Second
+	maxJobFailures = 5 // failures of a step in a row that end its job
+	jobRetention   = 30 * 24 * time.Hour
 )
 
-// Jobs is background work of companies. Each kind of work registers its step; one
+// Jobs runs the background work of companies. Each kind of work registers its step; one
 // replica at a time does the steps of all open jobs in turn.
 type Jobs struct {
 	store JobStore
@@ -50,7 +50,7 @@ type Jobs struct {
 	log   *slog.Logger
 }
 
-// NewJobs returns jobs without any kind of work: see Register.
+// NewJobs returns Jobs that know no kind of work yet: see Register.
 func NewJobs(store JobStore, log *slog.Logger) *Jobs {
 	return &Jobs{store: store, steps: map[domain.JobKind]JobStep{}, wake: make(chan struct{}, 1), owner: uuid.NewString(), log: log}
 }
@@ -103,8 +103,9 @@ func (j *Jobs) Run(ctx context.Context) {
 	Periodic{Name: "background jobs", Every: jobPoll, Wake: j.wake, Log: j.log, Do: j.RunOpen}.Run(ctx)
 }
 
-// RunOpen does the open jobs, one step of each in turn, until none is left. It does
-// nothing while another replica does.
+// RunOpen removes expired jobs and then does the open ones, one step of each in turn,
+// until none is left or none advances. It does no steps while another replica holds
+// the lease.
 func (j *Jobs) RunOpen(ctx context.Context) error {
 	const name = "jobs"
 	if _, err := j.store.ExpireJobs(ctx, j.store.Now().Add(-jobRetention)); err != nil {
@@ -142,8 +143,8 @@ func (j *Jobs) RunOpen(ctx context.Context) error {
 	return j.store.DropLease(ctx, name, j.owner)
 }
 
-// advance does one step of a job and reports whether that changed anything. A job
-// whose kind this program does not know waits for a newer replica.
+// advance does one step of a job and reports whether the job should be continued at
+// once. A job of an unknown kind waits for a newer replica.
 func (j *Jobs) advance(ctx context.Context, job domain.Job) bool {
 	step, known := j.steps[job.Kind]
 	if !known {
@@ -154,11 +155,11 @@ func (j *Jobs) advance(ctx context.Context, job domain.Job) bool {
 		return true
 	}
 	if ctx.Err() != nil || domain.CodeOf(err) == domain.CodeUnavailable || domain.CodeOf(err) == domain.CodeCompanySuspended {
-		return false // it says nothing about the job
+		return false // not the job's fault: try again later
 	}
 	j.log.Warn("a step of a background job failed", "job", job.ID, "kind", job.Kind, "company", job.CompanyID, "error", err)
-	if err := j.store.FailJob(ctx, job, jobProblem(err), jobFailures); err != nil {
-		j.log.Warn("note the failure of a background job", "job", job.ID, "error", err)
+	if err := j.store.RecordJobFailure(ctx, job, jobProblem(err), maxJobFailures); err != nil {
+		j.log.Warn("record the failure of a background job", "job", job.ID, "error", err)
 	}
 	return false
 }
@@ -185,5 +186,5 @@ func jobProblem(err error) string {
 	if errors.As(err, &known) {
 		return known.Message
 	}
-	return "The work stopped because of an error of the service. What was done so far stays. Start it again to do the rest."
+	return "The work stopped because of an internal error. What was done so far is kept. Start it again to do the rest."
 }

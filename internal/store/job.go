@@ -162,9 +162,9 @@ func advanceJob(b *db.Batch, now time.Time, j domain.Job, p domain.JobProgress) 
 	return nil
 }
 
-// FailJob notes that a step failed and ends the job with the problem if it failed
+// RecordJobFailure notes that a step failed and ends the job with the problem if it failed
 // that often in a row.
-func (s *Store) FailJob(ctx context.Context, j domain.Job, problem string, most int) error {
+func (s *Store) RecordJobFailure(ctx context.Context, j domain.Job, problem string, most int) error {
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		if err := tx.Send(ctx, nil); err != nil {
 			return err

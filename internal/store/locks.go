@@ -9,8 +9,8 @@ import (
 
 // The order of locks. A transaction that locks rows of several tables takes them
 // in this order, and the rows of one table in ascending id (accounts by address,
-// throttles by key). Two transactions then wait for each other instead of
-// deadlocking. SQLite has one writer and needs no locks.
+// sign_in_throttles by key). Then one of two transactions waits for the other, and
+// they cannot deadlock. SQLite has one writer and needs no locks.
 //
 //	companies
 //	employees
@@ -29,15 +29,15 @@ import (
 //
 // An employee and their assignments are one record. A transaction that writes events
 // locks the employee in its first batch, or calls Restamp in the batch that does, and
-// reserves the ids of the events after that. So in the order of the events of a
-// record their stamps never fall: see db.Tx.
+// reserves the ids of the events after that. Therefore the stamps of a record's
+// events never decrease in the order of their ids: see db.Tx.
 //
 // Rows that are only inserted need no place in the order, unless another
 // transaction may insert the same key: then they are inserted in the order of
-// the keys. What is left (two requests that provision each other's identifiers
-// and addresses) is a deadlock that the engine resolves by running one again.
+// the keys. One deadlock remains possible: two requests that provision each other's
+// identifiers and addresses. The engine resolves it by running one of them again.
 //
-// What one row is read for while another is written, and what makes it safe:
+// Some rows are read in order to write others. This is what makes each case safe:
 //
 //   - employee → assignment, and its event: Assign locks the employee, so nobody
 //     leaves or changes the address between the decision and the commit.
@@ -53,7 +53,7 @@ import (
 //   - company → default deadline: a change applies to assignments made after it;
 //     one that is being made meanwhile came before.
 //   - endpoint → delivery: see outbox.prepare.
-//   - token → request: see the version of tokens in bumpTokens.
+//   - token → request: see outbox.bumpVersion.
 
 // lockEmployees queues the locking of the employees of assignments.
 func (s *Store) lockEmployees(b *db.Batch, assignments []int64) {

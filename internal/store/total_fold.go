@@ -183,15 +183,17 @@ func totalKeys(rows []totalRow) []db.Column {
 // foldErased folds all changes of a company, so that nothing is left of the tags that
 // people had whom the transaction has erased.
 func (s *Store) foldErased(ctx context.Context, tx db.Tx, company int64) error {
-	var kept *time.Time
+	var completeSince *time.Time
 	b := &db.Batch{}
 	b.Exec(`INSERT INTO total_companies (company_id) VALUES ($1) ON CONFLICT (company_id) DO NOTHING`, company)
-	b.Query(func(r db.Rows) error { return r.Scan(&kept) },
+	b.Query(func(r db.Rows) error { return r.Scan(&completeSince) },
 		`SELECT t.kept_at FROM total_companies t WHERE t.company_id = $1`+s.db.ForUpdate("t"), company)
 	if err := tx.Send(ctx, b); err != nil {
 		return err
 	}
-	if kept == nil { // RepairTotals will count what has not been folded
+	if completeSince == nil {
+		// Nothing can be folded yet. Only changes of totalEmployees contain tags. They can be
+		// deleted, because RepairTotals counts all employees.
 		_, err := tx.Exec(ctx, `DELETE FROM total_changes WHERE company_id = $1 AND kind = '`+totalEmployees+`'`, company)
 		return err
 	}

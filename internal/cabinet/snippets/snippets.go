@@ -2,7 +2,7 @@
 // webhook's signature, one per language. Each is a whole program: it reads the
 // body from standard input, SECRET, SIGNATURE and SIGNATURE_PREVIOUS from the
 // environment, and prints genuine or not genuine, so that tests run exactly what
-// people paste. Nothing here is used by the service itself.
+// people paste. The service shows these programs but never runs them.
 package snippets
 
 import (

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,13 +18,12 @@ const (
 	sampleWindow   = 10
 )
 
-// serverClock estimates the server's clock from samples of it. A sample is late by
-// the time its answer took, so it is never too high: the estimate is the greatest
-// of the latest samples. Samples come from a query of their own that waits for no
-// lock; a local clock that is set does not matter, because only its monotonic
-// reading is used.
+// serverClock estimates the server's clock from samples. A sample is too low by the
+// time its response took, never too high, so the estimate is the highest of the latest
+// samples. Samples come from a query of their own, which waits for no lock. Setting
+// the local clock has no effect, because only its monotonic reading is used.
 type serverClock struct {
-	base   time.Time
+	base   time.Time    // Round(0) drops its monotonic reading
 	offset atomic.Int64 // the server's clock minus base, when base was read
 
 	mu      sync.Mutex
@@ -46,23 +46,26 @@ func (c *serverClock) observe(server time.Time) {
 	if len(c.samples) > sampleWindow {
 		c.samples = c.samples[1:]
 	}
-	best := offset
-	for _, sample := range c.samples {
-		best = max(best, sample)
-	}
-	c.offset.Store(int64(best))
+	c.offset.Store(int64(slices.Max(c.samples)))
 }
+
+// The codes of a schema that is not there yet.
+const (
+	undefinedTable    = "42P01"
+	undefinedFunction = "42883"
+)
 
 // sampleSQL reads the clock and the latest stamp.
 const sampleSQL = `SELECT database_clock(), last_value FROM change_clock`
 
-// sampleClock takes one sample. A database without a schema has only its own clock.
+// sampleClock takes one sample. A database without a schema has no change_clock, so
+// its plain clock is read.
 func (e *Engine) sampleClock(ctx context.Context) error {
 	var now time.Time
 	var latest int64
 	err := e.pool.QueryRow(ctx, sampleSQL).Scan(&now, &latest)
-	var missing *pgconn.PgError
-	if errors.As(err, &missing) && missing.Code[:2] == "42" {
+	var pgErr *pgconn.PgError
+	if errors.As(err, &pgErr) && (pgErr.Code == undefinedTable || pgErr.Code == undefinedFunction) {
 		err = e.pool.QueryRow(ctx, `SELECT clock_timestamp(), 0`).Scan(&now, &latest)
 	}
 	if err != nil {
@@ -103,32 +106,35 @@ const stampSQL = `
 // before the commit, and only if the transaction has changed something: the value
 // must reach the disk, which a transaction that only looked need not wait for.
 //
-// The clock of a server can step back, and a standby with a slower clock can take
-// over. No stamp lies below a visible stamp or a watermark even then: both are
-// values of the sequence, which all transactions share at once, which does not fall
-// with the clock, and which reaches the disk and the standbys no later than the
-// commit of the transaction that set it. A transaction that waits for the row lock
-// of another is stamped after that one's commit, so after its stamp was kept. It is
-// not a row, because writers would queue for it. Its price is that two transactions
-// may set it in the wrong order when they commit within microseconds of each other;
-// the next commit mends that, and each process sends its own latest time along.
+// A server's clock can step back, and a standby with a slower clock can take over.
+// Even then no new stamp is lower than a visible stamp or a watermark, because both
+// are values of the sequence. Every transaction sees its current value immediately, it
+// does not follow the clock down, and it reaches the disk and the standbys no later
+// than the commit that set it. A transaction that waits for another's row lock is
+// stamped after that one has committed, and so after its stamp was stored. A row
+// instead of a sequence would make all writers queue for it. The drawback: two
+// transactions that commit within microseconds may set the sequence in the wrong
+// order. The next commit corrects that, and every process also passes the latest time
+// that it knows ($1 of stampSQL).
 const keepStampSQL = `SELECT setval('change_clock', $1) FROM change_clock WHERE last_value < $1`
 
 const clockMillis = `floor(extract(epoch FROM greatest(database_clock(), now())) * 1000)::bigint`
 
 // watermarkSQL returns the latest stamp, which no later stamp lies below. An idle
 // database would otherwise return the same watermark, and clients would read the
-// same changes, for ever: if the latest stamp is old, the clock replaces it.
+// same changes, for ever: if the latest stamp is old, the clock replaces it, except
+// on a standby, which cannot set the sequence.
 const watermarkSQL = `
 	SELECT CASE WHEN c.at >= s.last_value + 1000 AND current_setting('transaction_read_only') = 'off'
 		THEN setval('change_clock', c.at) ELSE s.last_value END
 	FROM change_clock s, (SELECT ` + clockMillis + ` AS at) c`
 
-// writersSQL returns the start of the oldest transaction that holds the writer lock.
-// A start that we are not permitted to see counts as the epoch. A backend without
+// oldestWriterSQL returns the start of the oldest transaction that holds the writer lock.
+// If we may not see a transaction's start, the epoch is returned: the watermark then
+// stands still rather than skip a change. A backend without
 // a start ended its transaction while we looked, or begins one after we read the
 // clock; neither matters.
-const writersSQL = `
+const oldestWriterSQL = `
 	SELECT min(CASE WHEN a.state IS NULL OR a.state = 'disabled' THEN timestamptz 'epoch' ELSE a.xact_start END)
 	FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
 	WHERE l.locktype = 'advisory' AND l.classid = $1 AND l.objid = $2 AND l.objsubid = 1
@@ -143,7 +149,7 @@ func (e *Engine) Watermark(ctx context.Context) (time.Time, error) {
 	var oldest *time.Time
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return r.Scan(&latest) }, watermarkSQL)
-	b.Query(func(r db.Rows) error { return r.Scan(&oldest) }, writersSQL, int64(writerLock)>>32, int64(writerLock)&0xffffffff)
+	b.Query(func(r db.Rows) error { return r.Scan(&oldest) }, oldestWriterSQL, int64(writerLock)>>32, int64(writerLock)&0xffffffff)
 	if err := e.Read(ctx, func(c db.Conn) error { return c.Send(ctx, b) }); err != nil {
 		return time.Time{}, err
 	}
