@@ -20,7 +20,11 @@ func operatorsFiles(t *testing.T) map[string]string {
 		t.Fatalf("no files in deploy: %v", err)
 	}
 	out := map[string]string{}
-	for _, path := range append(paths, "../../docs/operations.md") {
+	pages, err := filepath.Glob("../../docs/operations/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("no files in docs/operations: %v", err)
+	}
+	for _, path := range append(append(paths, pages...), "../../docs/operations.md") {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
