@@ -64,16 +64,22 @@ func (d oldDatabase) migrateTo(version int64) {
 	}
 }
 
-// fill inserts what the first release has written.
-func (d oldDatabase) fill() {
+// fill runs the statements of a fixture, and returns the token that its first lines name.
+func (d oldDatabase) fill(fixture string) (token string) {
 	d.t.Helper()
-	text, err := os.ReadFile("testdata/first_" + d.engine + ".sql")
+	text, err := os.ReadFile("testdata/" + fixture + "_" + d.engine + ".sql")
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	if _, err := d.db.ExecContext(d.t.Context(), string(text)); err != nil {
 		d.t.Fatal(err)
 	}
+	if key := keyInFixture.FindStringSubmatch(string(text)); key != nil {
+		if err := os.WriteFile(strings.TrimPrefix(d.address, "sqlite://")+".key", []byte(key[1]+"\n"), 0o600); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	return tokenInFixture.FindStringSubmatch(string(text))[1]
 }
 
 func (d oldDatabase) texts(query string, args ...any) []string {
@@ -146,7 +152,7 @@ func TestUpgradeFromTheFirstRelease(t *testing.T) {
 		written := openOld(t, before)
 		written.migrateTo(firstSchema)
 		columns := written.columns()
-		written.fill()
+		token := written.fill("first")
 		want := written.rows(columns)
 		if len(want) < 30 {
 			t.Fatalf("the fixture has %d rows only", len(want))
@@ -157,36 +163,83 @@ func TestUpgradeFromTheFirstRelease(t *testing.T) {
 		}
 		runJSON[struct{ Status string }](t, after, "migrate")
 		rolling := openOld(t, after)
-		rolling.fill()
+		rolling.fill("first")
 		if diff := cmp.Diff(want, rolling.rows(columns)); diff != "" {
 			t.Errorf("a program of the first release wrote other records into the new schema (-want +got):\n%s", diff)
 		}
 		for _, d := range []oldDatabase{written, rolling} {
-			d.checkServed()
+			d.checkServed(token, 3, 4)
 		}
 	})
 }
 
-var tokenInFixture = regexp.MustCompile(`-- token: (cb_\w+)`)
+// A whole database that a program of an earlier day has written, webhooks and platform
+// included, is migrated with every record and served. The fixture is a dump: tables,
+// indexes and rows as that program left them.
+func TestUpgradeOfAWholeDatabase(t *testing.T) {
+	t.Parallel()
+	eachEngine(t, func(t *testing.T, database string) {
+		written := openOld(t, database)
+		token := written.fill("written")
+		columns := written.columns()
+		// The link from an entry to a person who was erased is taken away on purpose.
+		columns["audit_entries"] = slices.DeleteFunc(columns["audit_entries"], func(name string) bool { return name == "employee_id" })
+		want := written.rows(columns)
+		if len(want) < 60 {
+			t.Fatalf("the fixture has %d rows only", len(want))
+		}
+		runJSON[struct{ Status string }](t, database, "migrate")
+		if diff := cmp.Diff(want, written.rows(columns)); diff != "" {
+			t.Errorf("the migration changed records (-before +after):\n%s", diff)
+		}
+		written.checkServed(token, 4, 3)
+	})
+}
+
+// A program that is older than the database refuses it with one line that says what to
+// do, before it listens.
+func TestOlderProgramRefusesANewerDatabase(t *testing.T) {
+	t.Parallel()
+	eachEngine(t, func(t *testing.T, database string) {
+		runJSON[struct{ Status string }](t, database, "migrate")
+		newer := openOld(t, database)
+		for _, statement := range []string{
+			fmt.Sprintf(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (%d, %t)`, migrations.Version+1, true),
+			fmt.Sprintf(`UPDATE schema_compatibility SET oldest_program = %d`, migrations.Version+1),
+		} {
+			if _, err := newer.db.ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, args := range [][]string{{"serve", "--listen", "127.0.0.1:0"}, {"migrate"}, {"company", "list"}} {
+			done := runCommand(t, command(append(args, "--database", database)...))
+			if done.code == 0 || strings.Count(strings.TrimSpace(done.stderr), "\n") != 0 || !strings.Contains(done.stderr, "use a newer coursebridge") {
+				t.Errorf("%s ended with code %d and wrote %q, want one line that says to use a newer program", args[0], done.code, done.stderr)
+			}
+		}
+	})
+}
+
+var (
+	tokenInFixture = regexp.MustCompile(`-- token: (cb_\w+)`)
+	keyInFixture   = regexp.MustCompile(`-- key: (\S+)`)
+)
 
 // checkServed serves the database with today's program and uses its records.
-func (d oldDatabase) checkServed() {
+func (d oldDatabase) checkServed(token string, employees, assignments int) {
 	d.t.Helper()
-	text, err := os.ReadFile("testdata/first_" + d.engine + ".sql")
-	if err != nil {
-		d.t.Fatal(err)
-	}
 	server := serve(d.t, d.address, "--no-webhooks")
 	defer server.kill()
-	c := company{database: d.address, token: tokenInFixture.FindStringSubmatch(string(text))[1], client: newClient(d.t)}
+	c := company{database: d.address, token: token, client: newClient(d.t)}
 	got, err := c.truth(d.t.Context(), server.url)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	if len(got.employees) != 3 || len(got.assignments) != 4 {
-		d.t.Errorf("the API shows %d employees and %d assignments, want 3 and 4", len(got.employees), len(got.assignments))
+	if len(got.employees) != employees || len(got.assignments) != assignments {
+		d.t.Errorf("the API shows %d employees and %d assignments, want %d and %d", len(got.employees), len(got.assignments), employees, assignments)
 	}
-	for path, want := range map[string]string{"employees": `"total":3`, "assignments": `"total":4`} {
+	for path, count := range map[string]int{"employees": employees, "assignments": assignments} {
+		want := fmt.Sprintf(`"total":%d`, count)
 		eventually(d.t, timeout, "the total of "+path, func() error {
 			if body := c.mustSend(d.t, http.MethodGet, server.url+"/api/v1/"+path+"?limit=1", nil); !strings.Contains(string(body), want) {
 				return fmt.Errorf("want %s: %s", want, body)
