@@ -196,7 +196,7 @@ func TestUpgradeOfAWholeDatabase(t *testing.T) {
 	})
 }
 
-// A program that is older than the database refuses it with one line that says what to
+// A program that is older than the database refuses it with one line that explains what to
 // do, before it listens.
 func TestOlderProgramRefusesANewerDatabase(t *testing.T) {
 	t.Parallel()

@@ -65,10 +65,11 @@ func Dump(tb testing.TB, s *store.Store) []string {
 }
 
 // CompanyRows returns every row that belongs to a company, as lines of text, without
-// the last use of tokens and the kept totals, which are written with a delay.
+// the last use of tokens, which is written with a delay. The kept totals are shown as
+// what a list shows: pending changes added up.
 func CompanyRows(tb testing.TB, s *store.Store, company int64) []string {
 	tb.Helper()
-	var out []string
+	out := companyTotals(tb, s, company)
 	for _, table := range Tables(tb, s) {
 		if strings.HasPrefix(table, "total") {
 			continue
@@ -89,6 +90,24 @@ func CompanyRows(tb testing.TB, s *store.Store, company int64) []string {
 		}
 	}
 	return out
+}
+
+// companyTotals folds what is pending, as servers do every second, and returns the
+// company's totals.
+func companyTotals(tb testing.TB, s *store.Store, company int64) []string {
+	tb.Helper()
+	const rounds = 100
+	for range rounds {
+		if err := s.FoldTotals(tb.Context()); err != nil {
+			tb.Fatal("fold the totals:", err)
+		}
+		if len(Texts(tb, s, `SELECT kind FROM total_changes WHERE company_id = $1 LIMIT 1`, company)) == 0 {
+			return Texts(tb, s, `SELECT 'totals: ' || kind || ' | ' || CAST(number_key AS text) || ' | ' || text_key || ' | ' || CAST(n AS text) AS row
+				FROM totals WHERE company_id = $1 AND n <> 0 ORDER BY 1`, company)
+		}
+	}
+	tb.Fatal("the totals are not folded")
+	return nil
 }
 
 // Texts returns the first column of a query, which must be a text.
