@@ -45,6 +45,7 @@ type App struct {
 	bulk           *service.BulkActs
 	assigning      *service.Assigning
 	people         *service.PeopleActs
+	imports        *service.Imports
 }
 
 // Open connects to the database and builds the use cases. With c.Create it
@@ -73,7 +74,7 @@ func Open(ctx context.Context, c Config) (*App, error) {
 	a.administrators = service.NewAdministrators(a.store, 0)
 	a.jobs = service.NewJobs(a.store, log)
 	a.bulk, a.assigning = service.NewBulkActs(a.store, a.jobs), service.NewAssigning(a.store, a.jobs)
-	a.people = service.NewPeopleActs(a.store, a.jobs)
+	a.people, a.imports = service.NewPeopleActs(a.store, a.jobs), service.NewImports(a.store, a.jobs)
 	return a, nil
 }
 

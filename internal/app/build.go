@@ -144,7 +144,7 @@ func (a *App) cabinet(p *parts, reports *service.Reports, sc ServeConfig) *cabin
 	return cabinet.New(cabinet.Options{
 		SignIn:   service.NewSignIn(a.store, a.box, service.SignInOptions{Now: a.store.Now, MemoryLimit: debug.SetMemoryLimit(-1)}),
 		Sessions: p.sessions, Companies: a.companies, Administrators: a.administrators, Learning: a.learning, Tokens: a.tokens,
-		Imports:  service.NewImports(a.store, a.jobs),
+		Imports:  a.imports,
 		Webhooks: p.webhooks, Audit: service.NewAudit(a.store), Reports: reports, Jobs: a.jobs, Requests: p.requests,
 		Bulk: a.bulk, Assigning: a.assigning, People: a.people,
 		PublicURL: func() string { return a.address(p.server.Addr().String()) },

@@ -22,7 +22,9 @@ func (c *Cabinet) importPages(private register) {
 	private("GET "+view.PathImports+"/{id}/check", importCheck)
 	private("POST "+view.PathImports+"/{id}/check", startImport)
 	private("GET "+view.PathImports+"/{id}/result", importResult)
+	private("POST "+view.PathImports+"/{id}/rows", correctImport)
 	private("GET "+view.PathImports+"/{id}/failed.csv", importFailed)
+	private("GET "+view.PathImports+"/{id}/result.csv", importRows)
 }
 
 func importForm(p *page) error { return p.renderOK(view.ImportPage(p.shell(), view.ImportForm{})) }
@@ -30,7 +32,9 @@ func importForm(p *page) error { return p.renderOK(view.ImportPage(p.shell(), vi
 // importTemplate answers with a file that has the columns of an import.
 func importTemplate(p *page) error {
 	return p.csvFile("employees-template.csv", [][]string{
-		{"externalId", "name", "email", "tags"}, {"HR-1001", "Anna Example", "anna@example.com", "warehouse; night shift"},
+		{"externalId", "name", "email", "tags", "course", "deadline", "required"},
+		{"HR-1001", "Anna Example", "anna@example.com", "warehouse; night shift", "", "", ""},
+		{"HR-1002", "Boris Example", "boris@example.com", "office", "Workplace safety", "2027-01-31", "yes"},
 	})
 }
 
@@ -142,21 +146,82 @@ func importCheck(p *page) error {
 	if in.CheckFields() != nil {
 		return p.redirect(view.PathImportStep(in.ID))
 	}
-	found, err := p.Imports.Check(p.r.Context(), in)
+	found, err := p.Imports.Check(p.r.Context(), p.caller(), in)
 	if err != nil {
 		return err
 	}
 	v := view.ImportCheck{
 		ID: in.ID, FileName: in.FileName, New: found.Counts[domain.ImportNew], Changed: found.Counts[domain.ImportChanged],
 		Same: found.Counts[domain.ImportSame], Failed: found.Counts[domain.ImportFailed], CanChange: p.mayChange(),
+		Assigns: in.Assigns(), Assign: found.Assign, Already: found.Already, Missing: found.Missing,
 	}
 	for _, row := range found.Failed {
-		v.Problems = append(v.Problems, view.ImportProblem{Row: row.Number + 1, Problem: row.Problem})
+		v.Problems = append(v.Problems, importProblem(in, row))
+	}
+	for _, e := range found.MissingPeople {
+		v.MissingPeople = append(v.MissingPeople, view.PersonOption{ID: e.ID, Name: e.Name, Email: e.Email})
 	}
 	for _, c := range found.Changes {
 		v.Changes = append(v.Changes, importChanges(c)...)
 	}
 	return p.renderOK(view.ImportCheckPage(p.shell(), v))
+}
+
+// importProblem returns a row that failed, with the cells that can be corrected.
+func importProblem(in domain.Import, row domain.ImportRow) view.ImportProblem {
+	out := view.ImportProblem{Number: row.Number, Row: row.Number + 1, Problem: row.Problem}
+	for n, field := range in.Fields {
+		if field != "" && n < len(row.Cells) {
+			out.Cells = append(out.Cells, view.ImportCell{Column: n, Field: string(field), Value: row.Cells[n]})
+		}
+	}
+	return out
+}
+
+// correctImport stores the cells that were corrected on the page of the check.
+func correctImport(p *page) error {
+	if err := p.caller().Authorize(domain.PermissionChange); err != nil {
+		return err
+	}
+	in, _, err := p.importFromPath()
+	if err != nil {
+		return err
+	}
+	numbers := ids(p.fields("row"))
+	rows, err := p.Imports.RowsByNumber(p.r.Context(), in, numbers)
+	if err != nil {
+		return err
+	}
+	_ = p.r.ParseForm() // a form that can't be read has no values
+	for _, row := range rows {
+		for n := range row.Cells {
+			if values, sent := p.r.PostForm[view.ImportCellName(row.Number, n)]; sent {
+				row.Cells[n] = strings.TrimSpace(cleanText(values[0]))
+			}
+		}
+	}
+	if err := p.Imports.Correct(p.r.Context(), p.caller(), in, rows); err != nil {
+		return err
+	}
+	return p.redirect(view.PathImportStep(in.ID, "check"))
+}
+
+// importRows answers with a file of what became of each row. The cells of rows that
+// were imported are not kept, so the rows are named by their numbers.
+func importRows(p *page) error {
+	in, _, err := p.importFromPath()
+	if err != nil {
+		return err
+	}
+	all, err := p.Imports.Rows(p.r.Context(), in)
+	if err != nil {
+		return err
+	}
+	rows := [][]string{{"row", "result", "course", "problem"}}
+	for _, row := range all {
+		rows = append(rows, []string{strconv.FormatInt(row.Number+1, 10), string(row.Outcome), row.Assigned, row.Problem})
+	}
+	return p.csvFile("import-"+strconv.FormatInt(in.ID, 10)+".csv", rows)
 }
 
 // importChanges returns one line for each field that a row changes.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
 // upload pastes a table and returns the path of the import.
@@ -21,7 +22,7 @@ func TestImportFromPasteToResult(t *testing.T) {
 		v := f.administrator()
 		person := v.addPerson("Old Name", "p1@baltic.example")
 		v.get(view.PathImport).wantStatus(http.StatusOK).wantText("Download a template")
-		v.get(view.PathImportTemplate).wantStatus(http.StatusOK).wantText("externalId,name,email,tags")
+		v.get(view.PathImportTemplate).wantStatus(http.StatusOK).wantText("externalId,name,email,tags,course,deadline,required")
 		v.post(view.PathImport, "text", "email").wantStatus(http.StatusUnprocessableEntity).wantText("no rows below its head")
 		var table strings.Builder
 		table.WriteString("Номер;ФИО;e-mail;tags\n")
@@ -51,11 +52,46 @@ func TestImportFromPasteToResult(t *testing.T) {
 
 		stranger := f.visitor()
 		stranger.useLink(f.createCompany("Nordic Rail", "olaf@nordic.example").SignInURL)
-		for _, step := range []string{"", "/check", "/result", "/failed.csv"} {
+		for _, step := range []string{"", "/check", "/result", "/failed.csv", "/result.csv"} {
 			stranger.get(path + step).wantStatus(http.StatusNotFound)
 		}
-		for _, step := range []string{"", "/check"} {
+		for _, step := range []string{"", "/check", "/rows"} {
 			stranger.post(path + step).wantStatus(http.StatusNotFound)
 		}
+	})
+}
+
+// TestImportAssignsCourses imports people with courses, after an error was corrected
+// on the page, and imports them again, which assigns nothing twice.
+func TestImportAssignsCourses(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		v, l := f.administrator(), f.newLearners(2)
+		l.addCourse(domain.Course{Name: "Data protection"})
+		const table = "externalId,name,email,course,due date,required\n" +
+			"HR-1,Person 1,p1@baltic.example,data PROTECTION,31.12.2098,yes\n" +
+			"N-1,Newcomer,new@baltic.example,Data protection,2099-01-31,no\n" +
+			"N-1,Newcomer,new@baltic.example,Data protektion,72000,\n" +
+			"N-2,Other,other@baltic.example,,,\n"
+		path := v.upload(table)
+		columns := []string{"column0", "externalId", "column1", "name", "column2", "email", "column3", "course", "column4", "deadline", "column5", "required"}
+		v.post(path, "column1", "name", "column2", "email", "column4", "deadline").wantStatus(http.StatusUnprocessableEntity).wantText("Choose the column that holds the course")
+		check := v.post(path, columns...).wantRedirect(path+"/check").wantText("Data protektion", "is not one of your courses", "Import 2 people, assign 2 courses",
+			"Missing from the file", "p2@baltic.example")
+		cell := check.find(`name="(cell3-3)"`)
+		v.post(path+"/rows", "row", "3", cell, "Workplace safety").wantRedirect(path + "/check").wantText("Import 2 people, assign 3 courses").wantNoText("is not one of your courses")
+		v.post(path + "/check").wantStatus(http.StatusSeeOther)
+		v.waitForText(path+"/result", "All rows were imported")
+		result := v.get(path + "/result.csv").wantStatus(http.StatusOK)
+		if want := "row,result,course,problem\r\n2,same,assigned,\r\n3,new,assigned,\r\n4,same,assigned,\r\n5,new,,\r\n"; !strings.HasSuffix(result.raw, want) {
+			f.Errorf("the result is %q, want %q", result.raw, want)
+		}
+		v.post(path+"/rows", "row", "3", cell, "x").wantStatus(http.StatusConflict)
+		v.get(view.PathAssignments).wantText("3 assignments", "Newcomer", "Data protection")
+		newcomer := v.get(view.PathEmployees + "?q=N-1").find(`href="(` + view.PathEmployees + `/\d+)"`)
+		v.get(newcomer).wantText("Assigned: Data protection", "by import")
+
+		again := v.upload(strings.ReplaceAll(table, "Data protektion", "Workplace safety"))
+		v.post(again, columns...).wantRedirect(again+"/check").wantNoText("Import 2 people", "assign 1").wantText("Assigned already")
 	})
 }

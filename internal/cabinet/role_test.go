@@ -38,6 +38,7 @@ var routeAccess = map[string]access{
 	"GET " + view.PathImports + "/{id}": look, "POST " + view.PathImports + "/{id}": change,
 	"GET " + view.PathImports + "/{id}/check": look, "POST " + view.PathImports + "/{id}/check": change,
 	"GET " + view.PathImports + "/{id}/result": look, "GET " + view.PathImports + "/{id}/failed.csv": look,
+	"GET " + view.PathImports + "/{id}/result.csv": look, "POST " + view.PathImports + "/{id}/rows": change,
 	"GET " + view.PathEmployeeNew: look, "POST " + view.PathEmployeeNew: change, "GET " + view.PathEmployees + "/{id}": look,
 	"GET " + view.PathEmployees + "/{id}/edit": look, "POST " + view.PathEmployees + "/{id}/edit": change,
 	"GET " + view.PathEmployees + "/{id}/offboard": look, "POST " + view.PathEmployees + "/{id}/offboard": change,

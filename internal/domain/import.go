@@ -27,6 +27,9 @@ var importHeads = map[string]ImportField{
 	"email": ImportEmail, "e-mail": ImportEmail, "mail": ImportEmail, "почта": ImportEmail,
 	"name": ImportName, "full name": ImportName, "employee": ImportName, "имя": ImportName, "фио": ImportName,
 	"tags": ImportTags, "tag": ImportTags, "department": ImportTags, "отдел": ImportTags,
+	"course": ImportCourse, "training": ImportCourse, "courseid": ImportCourse, "курс": ImportCourse,
+	"deadline": ImportDeadline, "due": ImportDeadline, "due date": ImportDeadline, "срок": ImportDeadline,
+	"required": ImportRequired, "mandatory": ImportRequired, "обязательный": ImportRequired,
 }
 
 // GuessImportFields proposes a field for each column by its head: the one that was
@@ -68,6 +71,9 @@ func (i Import) CheckFields() error {
 			return Errorf(CodeInvalid, "Two columns hold the same. Choose one of them.")
 		}
 	}
+	if !i.Assigns() && (slices.Contains(i.Fields, ImportDeadline) || slices.Contains(i.Fields, ImportRequired)) {
+		return Errorf(CodeInvalid, "Choose the column that holds the course, or leave out deadline and required.")
+	}
 	return nil
 }
 
@@ -76,7 +82,10 @@ type ImportRow struct {
 	Number  int64 // from 1, without the head
 	Cells   []string
 	Outcome ImportOutcome // empty until the row was carried out
-	Problem string
+	// Assigned is what became of the course that the row names: ImportAssigned,
+	// ImportAlready or empty.
+	Assigned string
+	Problem  string
 }
 
 // ImportOutcome is what an import does, or did, with a row.
@@ -166,12 +175,18 @@ func DecideImport(in Provision, s ProvisionState) (ImportOutcome, Employee, Empl
 	return ImportChanged, *found, patch, nil
 }
 
-// ImportCheck is what an import would do: how many rows have each outcome, and the
-// first of those that fail or change somebody.
+// ImportCheck is what an import would do: how many rows have each outcome, how many
+// courses are assigned, how many employees are missing from the file, and the first
+// of those that fail, change or are missing.
 type ImportCheck struct {
 	Counts  map[ImportOutcome]int64
-	Failed  []ImportRow
-	Changes []ImportChange
+	Assign  int64
+	Already int64 // courses that people have already
+	Missing int64
+
+	Failed        []ImportRow
+	Changes       []ImportChange
+	MissingPeople []Employee
 }
 
 // ImportChange is an employee before and after an import.

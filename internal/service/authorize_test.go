@@ -23,7 +23,7 @@ var reads = map[string][]string{
 	"PeopleActs":     {"Count"},
 	"BulkActs":       {"Count"},
 	"Assigning":      {"Count"},
-	"Imports":        {"Get"},
+	"Imports":        {"Check", "Get"},
 	"Companies":      {},
 	"Administrators": {"List"},
 	"Tokens":         {"Get"},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,12 +26,19 @@ type ImportStore interface {
 	ProvisionStates(ctx context.Context, company int64, in []domain.Provision) ([]domain.ProvisionState, error)
 	ProvisionAll(ctx context.Context, c domain.Caller, in []domain.Provision) ([]error, error)
 	PatchEmployeeByID(ctx context.Context, c domain.Caller, id int64, p domain.EmployeePatch) (domain.EmployeePatched, error)
+	PatchNames(ctx context.Context, c domain.Caller, patches map[int64]domain.EmployeePatch) error
+	SetImportCells(ctx context.Context, i domain.Import, rows []domain.ImportRow) error
+	EachEmployee(ctx context.Context, company int64, yield func(domain.Employee)) error
+	Courses(ctx context.Context, company int64) (courses []domain.Course, version int64, err error)
+	HeldCourses(ctx context.Context, company int64, employees, courses []int64) (map[[2]int64]bool, error)
+	AssignImported(ctx context.Context, c domain.Caller, list []domain.PersonCourse) ([]string, error)
 	ExpireImports(ctx context.Context, before time.Time) error
 	Now() time.Time
 }
 
 const (
 	importBatch     = 500
+	checkBatch      = 2000
 	importShown     = 100 // failed rows and changes that a check returns
 	importRetention = 30 * 24 * time.Hour
 )
@@ -51,9 +59,6 @@ func NewImports(store ImportStore, jobs *Jobs) *Imports {
 // Upload stores a file and proposes what its columns hold. Codes: invalid_request.
 func (i *Imports) Upload(ctx context.Context, c domain.Caller, fileName string, content []byte) (domain.Import, error) {
 	if err := c.Authorize(domain.PermissionChange); err != nil {
-		return domain.Import{}, err
-	}
-	if err := i.store.ExpireImports(ctx, i.store.Now().Add(-importRetention)); err != nil {
 		return domain.Import{}, err
 	}
 	table, err := sheet.Read(content)
@@ -108,63 +113,23 @@ func (i *Imports) Start(ctx context.Context, c domain.Caller, in domain.Import) 
 	return err
 }
 
-// Check returns what an import would do now. It changes nothing.
-func (i *Imports) Check(ctx context.Context, in domain.Import) (domain.ImportCheck, error) {
-	out := domain.ImportCheck{Counts: map[domain.ImportOutcome]int64{}}
-	for after := int64(0); ; {
-		rows, err := i.store.ImportRows(ctx, in, "", after, importBatch)
-		if err != nil || len(rows) == 0 {
-			return out, err
-		}
-		after = rows[len(rows)-1].Number
-		decided, err := i.decide(ctx, in, rows)
-		if err != nil {
-			return out, err
-		}
-		for n, d := range decided {
-			out.Counts[d.outcome]++
-			switch {
-			case d.outcome == domain.ImportFailed && len(out.Failed) < importShown:
-				rows[n].Problem = importProblem(d.err)
-				out.Failed = append(out.Failed, rows[n])
-			case d.outcome == domain.ImportChanged && len(out.Changes) < importShown:
-				out.Changes = append(out.Changes, domain.ImportChange{Number: rows[n].Number, Before: d.employee, After: d.patch.Apply(d.employee)})
-			}
-		}
-	}
+// Expire removes imports that are older than the retention, with their rows.
+func (i *Imports) Expire(ctx context.Context) error {
+	return i.store.ExpireImports(ctx, i.store.Now().Add(-importRetention))
 }
 
-type importDecision struct {
-	in       domain.Provision
-	outcome  domain.ImportOutcome
-	employee domain.Employee
-	patch    domain.EmployeePatch
-	err      error
-}
-
-func (i *Imports) decide(ctx context.Context, in domain.Import, rows []domain.ImportRow) ([]importDecision, error) {
-	out, people := make([]importDecision, len(rows)), make([]domain.Provision, len(rows))
-	for n, row := range rows {
-		people[n], out[n].err = in.Person(row.Cells)
-		out[n].in = people[n]
+// Correct replaces cells of rows, so that they can be checked again. Codes:
+// not_found, conflict.
+func (i *Imports) Correct(ctx context.Context, c domain.Caller, in domain.Import, rows []domain.ImportRow) error {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return err
 	}
-	states, err := i.store.ProvisionStates(ctx, in.CompanyID, people)
-	if err != nil {
-		return nil, err
-	}
-	for n := range out {
-		d := &out[n]
-		if d.err != nil {
-			d.outcome = domain.ImportFailed
-			continue
-		}
-		d.outcome, d.employee, d.patch, d.err = domain.DecideImport(d.in, states[n])
-	}
-	return out, nil
+	return i.store.SetImportCells(ctx, in, rows)
 }
 
 // step carries out the next rows. Repeating it is safe: a person who was added is
-// found, and a change that was made is none any more.
+// found, a change that was made is none any more, and a course that was assigned is
+// there already.
 func (i *Imports) step(ctx context.Context, c domain.Caller, job domain.Job) (domain.JobProgress, error) {
 	var id int64
 	if err := json.Unmarshal(job.Input, &id); err != nil {
@@ -174,20 +139,27 @@ func (i *Imports) step(ctx context.Context, c domain.Caller, job domain.Job) (do
 	if err != nil {
 		return domain.JobProgress{}, err
 	}
+	run, err := i.newRun(ctx, c.Company, in)
+	if err != nil {
+		return domain.JobProgress{}, err
+	}
 	after, _ := strconv.ParseInt(job.Cursor, 10, 64) // the empty cursor is the beginning
 	rows, err := i.store.ImportRows(ctx, in, "", after, importBatch)
 	if err != nil || len(rows) == 0 {
 		return domain.JobProgress{Cursor: job.Cursor, Finished: true}, err
 	}
-	decided, err := i.decide(ctx, in, rows)
+	decided, err := run.decide(ctx, rows)
 	if err != nil {
 		return domain.JobProgress{}, err
 	}
 	if err := i.apply(ctx, c, decided); err != nil {
 		return domain.JobProgress{}, err
 	}
+	if err := i.assign(ctx, c, in, decided); err != nil {
+		return domain.JobProgress{}, err
+	}
 	for n, d := range decided {
-		rows[n].Outcome = d.outcome
+		rows[n].Outcome, rows[n].Assigned = d.outcome, d.assigned
 		if d.err != nil {
 			rows[n].Outcome, rows[n].Problem = domain.ImportFailed, importProblem(d.err)
 		}
@@ -195,41 +167,6 @@ func (i *Imports) step(ctx context.Context, c domain.Caller, job domain.Job) (do
 	last := rows[len(rows)-1].Number
 	progress := domain.JobProgress{Cursor: strconv.FormatInt(last, 10), Done: int64(len(rows)), Finished: last >= in.Total, Saved: true}
 	return progress, i.store.SaveImportRows(ctx, in, rows, job, progress)
-}
-
-// apply adds the new people together and changes the others one by one. What is
-// wrong with one of them is in its decision.
-func (i *Imports) apply(ctx context.Context, c domain.Caller, decided []importDecision) error {
-	var added []*importDecision
-	var people []domain.Provision
-	for n := range decided {
-		d := &decided[n]
-		switch d.outcome {
-		case domain.ImportNew:
-			added, people = append(added, d), append(people, d.in)
-		case domain.ImportChanged:
-			if _, err := i.store.PatchEmployeeByID(ctx, c, d.employee.ID, d.patch); err != nil {
-				if !isRefusal(err) {
-					return err
-				}
-				d.err = err
-			}
-		}
-	}
-	if len(added) == 0 {
-		return nil
-	}
-	problems, err := i.store.ProvisionAll(ctx, c, people)
-	if err != nil {
-		return err
-	}
-	for n, problem := range problems {
-		if problem != nil && !isRefusal(problem) {
-			return problem
-		}
-		added[n].err = problem
-	}
-	return nil
 }
 
 // isRefusal reports whether an error is about the row, not about the service.
@@ -257,4 +194,24 @@ func importProblem(err error) string {
 // FailedRows returns the rows of an import that failed.
 func (i *Imports) FailedRows(ctx context.Context, in domain.Import) ([]domain.ImportRow, error) {
 	return i.store.ImportRows(ctx, in, domain.ImportFailed, 0, sheet.MaxRows)
+}
+
+// RowsByNumber returns the rows with the numbers, in ascending order.
+func (i *Imports) RowsByNumber(ctx context.Context, in domain.Import, numbers []int64) ([]domain.ImportRow, error) {
+	var out []domain.ImportRow
+	for _, n := range slices.Compact(slices.Sorted(slices.Values(numbers))) {
+		rows, err := i.store.ImportRows(ctx, in, "", n-1, 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) > 0 && rows[0].Number == n {
+			out = append(out, rows[0])
+		}
+	}
+	return out, nil
+}
+
+// Rows returns all rows of an import with what became of them.
+func (i *Imports) Rows(ctx context.Context, in domain.Import) ([]domain.ImportRow, error) {
+	return i.store.ImportRows(ctx, in, "", 0, sheet.MaxRows)
 }

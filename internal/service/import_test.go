@@ -29,7 +29,7 @@ func TestImportContinuesAfterACrash(t *testing.T) {
 		imports := service.NewImports(f.store, jobs)
 		in, err := imports.Upload(ctx, c, "people.csv", []byte(table.String()))
 		must(f.t, "upload", err)
-		check, err := imports.Check(ctx, in)
+		check, err := imports.Check(ctx, c, in)
 		must(f.t, "check", err)
 		if check.Counts[domain.ImportNew] != 1100 {
 			f.t.Fatalf("the check counts %v, want 1100 new", check.Counts)

@@ -91,13 +91,13 @@ func (s *Store) ImportRows(ctx context.Context, i domain.Import, outcome domain.
 	b.Query(func(r db.Rows) error {
 		var row domain.ImportRow
 		var cells string
-		err := r.Scan(&row.Number, &cells, &row.Outcome, &row.Problem)
+		err := r.Scan(&row.Number, &cells, &row.Outcome, &row.Assigned, &row.Problem)
 		if err == nil {
 			row.Cells, err = decodeList[string](cells)
 		}
 		out = append(out, row)
 		return err
-	}, `SELECT r.number, r.cells, r.outcome, r.problem FROM import_rows r WHERE r.company_id = $1 AND r.import_id = $2 AND r.number > $3
+	}, `SELECT r.number, r.cells, r.outcome, r.assigned, r.problem FROM import_rows r WHERE r.company_id = $1 AND r.import_id = $2 AND r.number > $3
 		AND ($4 = '' OR r.outcome = $4) ORDER BY r.number LIMIT $5`, i.CompanyID, i.ID, after, string(outcome), limit)
 	return out, s.read(ctx, b)
 }
@@ -150,8 +150,9 @@ func (s *Store) SaveImportRows(ctx context.Context, i domain.Import, rows []doma
 		values, args := s.db.ValuesTable(3, db.Columns(rows,
 			db.IntColumn("number", func(r *domain.ImportRow) int64 { return r.Number }),
 			db.TextColumn("outcome", func(r *domain.ImportRow) domain.ImportOutcome { return r.Outcome }),
+			db.TextColumn("assigned", func(r *domain.ImportRow) string { return r.Assigned }),
 			db.TextColumn("problem", func(r *domain.ImportRow) string { return r.Problem }))...)
-		b.Exec(`UPDATE import_rows SET outcome = r.outcome, problem = r.problem, cells = CASE WHEN r.outcome = 'failed' THEN cells ELSE '[]' END
+		b.Exec(`UPDATE import_rows SET outcome = r.outcome, assigned = r.assigned, problem = r.problem, cells = CASE WHEN r.outcome = 'failed' THEN cells ELSE '[]' END
 			FROM `+values+` r WHERE import_rows.company_id = $1 AND import_rows.import_id = $2 AND import_rows.number = r.number`,
 			append([]any{i.CompanyID, i.ID}, args...)...)
 		if err := advanceJob(b, tx.Now(), job, p); err != nil {
@@ -208,11 +209,16 @@ func (s *Store) ProvisionAll(ctx context.Context, c domain.Caller, in []domain.P
 	return out, ctx.Err()
 }
 
-// ExpireImports removes imports that were made before the instant, with their rows.
+// ExpireImports removes imports that were made before the instant, with their rows,
+// in small transactions.
 func (s *Store) ExpireImports(ctx context.Context, before time.Time) error {
-	_, err := s.expireStep(ctx, `DELETE FROM imports WHERE (company_id, id) IN (SELECT i.company_id, i.id FROM imports i
-		WHERE i.created_at < $1 ORDER BY i.created_at LIMIT 10)`, before)
-	return err
+	for {
+		n, err := s.expireStep(ctx, `DELETE FROM imports WHERE (company_id, id) IN (SELECT i.company_id, i.id FROM imports i
+			WHERE i.created_at < $1 ORDER BY i.created_at LIMIT 1`+s.db.ForUpdate("i")+s.db.SkipLocked()+`)`, before)
+		if err != nil || n == 0 {
+			return err
+		}
+	}
 }
 
 // eraseImported queues the removal of uploaded rows that hold the person's address.

@@ -126,8 +126,15 @@ func (s *Store) actOnPeople(b *db.Batch, tx callerTx, act domain.PeopleAct, chan
 	}
 }
 
-// updateTags queues the new tags of employees.
+// updateTags queues the new tags of employees, with their audit entries.
 func (s *Store) updateTags(b *db.Batch, tx callerTx, changed []domain.Employee) {
+	s.storeTags(b, tx, changed)
+	tx.box.audit(b, tx.Now(), peopleEntries(tx.caller, "employee.changed", "Changed: tags.", changed)...)
+}
+
+// storeTags queues the new tags of employees, in their rows and in the table that
+// lists filter by.
+func (s *Store) storeTags(b *db.Batch, tx callerTx, changed []domain.Employee) {
 	company := tx.caller.Company.ID
 	rows, args := s.db.ValuesTable(3, db.Columns(changed,
 		db.IntColumn("key_id", func(e *domain.Employee) int64 { return e.ID }),
@@ -137,7 +144,6 @@ func (s *Store) updateTags(b *db.Batch, tx callerTx, changed []domain.Employee) 
 	isChanged, keys := s.db.In("employee_id", 2, db.Ints("id", employeeIDs(changed)))
 	b.Exec(`DELETE FROM employee_tags WHERE company_id = $1 AND `+isChanged, company, keys)
 	insertTags(b, s.db, changed)
-	tx.box.audit(b, tx.Now(), peopleEntries(tx.caller, "employee.changed", "Changed: tags.", changed)...)
 }
 
 // planAll queues the planned offboarding of employees.

@@ -1,0 +1,262 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// importRun decides about the rows of one import.
+type importRun struct {
+	store   ImportStore
+	in      domain.Import
+	zone    *time.Location
+	courses domain.ImportCourses
+	added   map[string]domain.Provision // the new people of earlier rows, by address
+}
+
+func (i *Imports) newRun(ctx context.Context, company domain.Company, in domain.Import) (*importRun, error) {
+	run := &importRun{store: i.store, in: in, added: map[string]domain.Provision{}}
+	var err error
+	if run.zone, err = company.Location(); err != nil {
+		return nil, err
+	}
+	if in.Assigns() {
+		courses, _, err := i.store.Courses(ctx, in.CompanyID)
+		if err != nil {
+			return nil, err
+		}
+		run.courses = domain.NewImportCourses(courses)
+	}
+	return run, nil
+}
+
+// importDecision is what an import does with a row. Its assigned is set for a row
+// that names a course, once it is known whether the person has it.
+type importDecision struct {
+	number   int64
+	in       domain.Provision
+	course   domain.ImportAssignment
+	outcome  domain.ImportOutcome
+	assigned string
+	employee domain.Employee
+	patch    domain.EmployeePatch
+	err      error
+}
+
+func (r *importRun) decide(ctx context.Context, rows []domain.ImportRow) ([]importDecision, error) {
+	out, people := make([]importDecision, len(rows)), make([]domain.Provision, len(rows))
+	for n, row := range rows {
+		out[n].number = row.Number
+		people[n], out[n].err = r.in.Person(row.Cells)
+		out[n].in = people[n]
+		if out[n].err == nil && r.in.Assigns() {
+			out[n].course, out[n].err = r.in.Assignment(row.Cells, r.courses, r.zone)
+		}
+	}
+	states, err := r.store.ProvisionStates(ctx, r.in.CompanyID, people)
+	if err != nil {
+		return nil, err
+	}
+	for n := range out {
+		d := &out[n]
+		if d.err != nil {
+			d.outcome = domain.ImportFailed
+			continue
+		}
+		d.outcome, d.employee, d.patch, d.err = domain.DecideImport(d.in, states[n])
+		if d.outcome == domain.ImportNew && r.isRepeated(d.in) {
+			d.outcome = domain.ImportSame
+		}
+	}
+	return out, nil
+}
+
+// isRepeated reports whether an earlier row adds the same person, who then only gets
+// another course.
+func (r *importRun) isRepeated(in domain.Provision) bool {
+	key := domain.FoldEmail(in.Email)
+	before, found := r.added[key]
+	r.added[key] = in
+	return found && before.ExternalID == in.ExternalID && before.Name == in.Name && slices.Equal(before.Tags, in.Tags)
+}
+
+// markHeld notes which of the courses their people have already.
+func (r *importRun) markHeld(ctx context.Context, decided []importDecision) error {
+	var employees, courses []int64
+	for n := range decided {
+		if d := &decided[n]; d.err == nil && d.course.Course != 0 {
+			d.assigned = domain.ImportAssigned
+			if d.employee.ID != 0 {
+				employees, courses = append(employees, d.employee.ID), append(courses, d.course.Course)
+			}
+		}
+	}
+	if len(employees) == 0 {
+		return nil
+	}
+	held, err := r.store.HeldCourses(ctx, r.in.CompanyID, employees, courses)
+	if err != nil {
+		return err
+	}
+	for n := range decided {
+		if d := &decided[n]; d.assigned != "" && held[[2]int64{d.employee.ID, d.course.Course}] {
+			d.assigned = domain.ImportAlready
+		}
+	}
+	return nil
+}
+
+// Check returns what an import would do now. It changes nothing.
+func (i *Imports) Check(ctx context.Context, c domain.Caller, in domain.Import) (domain.ImportCheck, error) {
+	out := domain.ImportCheck{Counts: map[domain.ImportOutcome]int64{}}
+	run, err := i.newRun(ctx, c.Company, in)
+	if err != nil {
+		return out, err
+	}
+	named := map[int64]bool{}
+	for after := int64(0); ; {
+		rows, err := i.store.ImportRows(ctx, in, "", after, checkBatch)
+		if err != nil {
+			return out, err
+		}
+		if len(rows) == 0 {
+			break
+		}
+		after = rows[len(rows)-1].Number
+		decided, err := run.decide(ctx, rows)
+		if err != nil {
+			return out, err
+		}
+		if err := run.markHeld(ctx, decided); err != nil {
+			return out, err
+		}
+		for n, d := range decided {
+			named[d.employee.ID] = true
+			countRow(&out, rows[n], d)
+		}
+	}
+	err = i.store.EachEmployee(ctx, in.CompanyID, func(e domain.Employee) {
+		if named[e.ID] {
+			return
+		}
+		if out.Missing++; len(out.MissingPeople) < importShown {
+			out.MissingPeople = append(out.MissingPeople, e)
+		}
+	})
+	return out, err
+}
+
+// countRow adds one row to what an import would do.
+func countRow(out *domain.ImportCheck, row domain.ImportRow, d importDecision) {
+	out.Counts[d.outcome]++
+	switch d.assigned {
+	case domain.ImportAssigned:
+		out.Assign++
+	case domain.ImportAlready:
+		out.Already++
+	}
+	switch {
+	case d.outcome == domain.ImportFailed && len(out.Failed) < importShown:
+		row.Problem = importProblem(d.err)
+		out.Failed = append(out.Failed, row)
+	case d.outcome == domain.ImportChanged && len(out.Changes) < importShown:
+		out.Changes = append(out.Changes, domain.ImportChange{Number: row.Number, Before: d.employee, After: d.patch.Apply(d.employee)})
+	}
+}
+
+// apply adds the new people together, and changes together those of whom only the
+// name or the tags change. What is wrong with one of them is in its decision.
+func (i *Imports) apply(ctx context.Context, c domain.Caller, decided []importDecision) error {
+	var added, alone []*importDecision
+	var people []domain.Provision
+	together := map[int64]domain.EmployeePatch{}
+	for n := range decided {
+		d := &decided[n]
+		switch d.outcome {
+		case domain.ImportNew:
+			added, people = append(added, d), append(people, d.in)
+		case domain.ImportChanged:
+			_, repeated := together[d.employee.ID]
+			after := d.patch.Apply(d.employee)
+			if repeated || after.Email != d.employee.Email || after.ExternalID != d.employee.ExternalID {
+				alone = append(alone, d)
+				continue
+			}
+			together[d.employee.ID] = domain.EmployeePatch{Name: d.patch.Name, Tags: d.patch.Tags}
+		}
+	}
+	if len(together) > 0 {
+		if err := i.store.PatchNames(ctx, c, together); err != nil {
+			return err
+		}
+	}
+	for _, d := range alone {
+		if _, err := i.store.PatchEmployeeByID(ctx, c, d.employee.ID, d.patch); err != nil {
+			if !isRefusal(err) {
+				return err
+			}
+			d.err = err
+		}
+	}
+	if len(added) == 0 {
+		return nil
+	}
+	problems, err := i.store.ProvisionAll(ctx, c, people)
+	if err != nil {
+		return err
+	}
+	for n, problem := range problems {
+		if problem != nil && !isRefusal(problem) {
+			return problem
+		}
+		added[n].err = problem
+	}
+	return nil
+}
+
+// assign assigns the courses of the rows, where the person does not have them.
+func (i *Imports) assign(ctx context.Context, c domain.Caller, in domain.Import, decided []importDecision) error {
+	var rows []*importDecision
+	var people []domain.Provision
+	for n := range decided {
+		if d := &decided[n]; d.err == nil && d.course.Course != 0 {
+			rows, people = append(rows, d), append(people, d.in)
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	states, err := i.store.ProvisionStates(ctx, c.Company.ID, people)
+	if err != nil {
+		return err
+	}
+	list := make([]domain.PersonCourse, len(rows))
+	for n, d := range rows {
+		list[n] = domain.PersonCourse{ExternalID: fmt.Sprintf("import-%d-%d", in.ID, d.number), ImportAssignment: d.course}
+		if e := states[n].ByEmail; e != nil {
+			list[n].EmployeeID = e.ID
+		}
+	}
+	outcomes, err := i.store.AssignImported(ctx, c, list)
+	if err != nil {
+		return err
+	}
+	for n, outcome := range outcomes {
+		if outcome == domain.ImportAssigned || outcome == domain.ImportAlready {
+			rows[n].assigned = outcome
+			continue
+		}
+		rows[n].err = domain.Errorf(domain.Code(outcome), "The person was imported, but the course could not be assigned: %s.", assignProblems[domain.Code(outcome)])
+	}
+	return nil
+}
+
+// assignProblems are the reasons why a course was not assigned.
+var assignProblems = map[domain.Code]string{
+	domain.CodeEmployeeOffboarded: "the person has left meanwhile", domain.CodeCourseNotFound: "the course is no longer available",
+	domain.CodeCourseArchived: "the course was archived", domain.CodeTooManyAssignments: "the person has too many assignments",
+}
