@@ -4,6 +4,7 @@
 package api
 
 import (
+	"bytes"
 	_ "embed"
 	"sync"
 )
@@ -25,6 +26,25 @@ func PublicYAML() []byte { return publicYAML }
 // PublicJSON returns the same document as JSON, with its keys in the same order.
 // Callers must not change it.
 func PublicJSON() []byte { return publicJSON() }
+
+// Documents are the descriptions of the public API, for people and programs.
+// Callers must not change them.
+type Documents struct {
+	YAML, JSON []byte
+	Postman    []byte // a collection for Postman, generated from the contract
+}
+
+// PublicAt returns the contract of the public API of an installation. Its server
+// is absolute, unless the public URL is empty.
+func PublicAt(publicURL string) Documents {
+	d := Documents{YAML: publicYAML, JSON: publicJSON()}
+	if publicURL != "" {
+		d.YAML = bytes.Replace(publicYAML, []byte("\n  - url: /api/v1\n"), []byte("\n  - url: "+publicURL+"/api/v1\n"), 1)
+		d.JSON = mustJSON(d.YAML)
+	}
+	d.Postman = mustPostman(d.JSON)
+	return d
+}
 
 // PlatformYAML returns the contract of the platform side. Callers must not change it.
 func PlatformYAML() []byte { return platformYAML }

@@ -65,15 +65,16 @@ type BulkResults struct {
 }
 
 // BulkResult is the outcome of one item. If OK is true, AssignmentID is set and
-// Status is the assignment's; otherwise Status is "error", and Code and Message
-// explain why.
+// Status is the assignment's; otherwise Status is "error", Code and Message explain
+// why, and Fields names the values at fault where the error is about values.
 type BulkResult struct {
-	Index        int       `json:"index"`
-	OK           bool      `json:"ok"`
-	AssignmentID int64     `json:"assignmentId,omitempty"`
-	Status       string    `json:"status"`
-	Code         ErrorCode `json:"code,omitempty"`
-	Message      string    `json:"message,omitempty"`
+	Index        int          `json:"index"`
+	OK           bool         `json:"ok"`
+	AssignmentID int64        `json:"assignmentId,omitempty"`
+	Status       string       `json:"status"`
+	Code         ErrorCode    `json:"code,omitempty"`
+	Message      string       `json:"message,omitempty"`
+	Fields       []FieldError `json:"fields,omitempty"`
 }
 
 // Progress describes how far an assignment has come.

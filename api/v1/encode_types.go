@@ -107,6 +107,7 @@ func (v *BulkResult) item(e *encoder) {
 	if !v.OK {
 		e.word(`,"code":`, string(v.Code))
 		e.string(`,"message":`, v.Message)
+		e.fields(v.Fields)
 	}
 	e.raw("}")
 }
@@ -182,11 +183,16 @@ func (v *ActivityResult) item(e *encoder) {
 func (v Error) encode(e *encoder) {
 	e.string(`{"result":"error","message":`, v.Message)
 	e.word(`,"code":`, string(v.Code))
-	if len(v.Fields) > 0 {
-		e.raw(`,"fields":`)
-		list(e, v.Fields, (*FieldError).item)
-	}
+	e.fields(v.Fields)
 	e.raw("}")
+}
+
+// fields writes the fields at fault, if there are any.
+func (e *encoder) fields(fields []FieldError) {
+	if len(fields) > 0 {
+		e.raw(`,"fields":`)
+		list(e, fields, (*FieldError).item)
+	}
 }
 
 func (v *FieldError) item(e *encoder) {

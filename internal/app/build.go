@@ -100,7 +100,7 @@ func (a *App) mounts(p *parts, sc ServeConfig) []server.Mount {
 	reports := service.NewReports(a.store, service.ReportOptions{
 		Timeout: sc.ReportTimeout, PerCompany: sc.ReportLimit, Total: a.reportsAtOnce(sc.MemoryLimit),
 	})
-	public := publicapi.New(svc, reports, publicapi.Options{Limiter: limiter})
+	public := publicapi.New(svc, reports, publicapi.Options{Limiter: limiter, PublicURL: strings.TrimRight(a.config.PublicURL, "/")})
 	platform := platformapi.New(svc, platformapi.Options{})
 	pages := a.cabinet(p, reports, sc)
 	return []server.Mount{

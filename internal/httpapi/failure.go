@@ -162,12 +162,12 @@ func NotAllowed(w http.ResponseWriter, r *http.Request, allowed ...string) {
 // DescribeItem returns the part of a bulk item's error that clients may see. The
 // answer as a whole is a success, so an unexpected error of an item is noted in
 // info here.
-func DescribeItem(info *Info, err error) (domain.Code, string) {
+func DescribeItem(info *Info, err error) v1.Error {
 	var request Info
 	request.RequestID = info.RequestID
 	f := Describe(&request, err)
 	if request.Err != nil {
 		info.Err = request.Err
 	}
-	return f.Code, f.Message
+	return f.body()
 }

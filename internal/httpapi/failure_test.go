@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	v1 "github.com/coursebridge/coursebridge/api/v1"
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
@@ -90,13 +91,13 @@ func TestDescribe(t *testing.T) {
 func TestDescribeItemNotesTheError(t *testing.T) {
 	t.Parallel()
 	info := &Info{RequestID: "r-1"}
-	if code, _ := DescribeItem(info, domain.ErrCourseNotFound); code != domain.CodeCourseNotFound || info.Err != nil {
-		t.Errorf("code %q, for the log %v", code, info.Err)
+	if problem := DescribeItem(info, domain.ErrCourseNotFound); problem.Code != v1.ErrorCode(domain.CodeCourseNotFound) || info.Err != nil {
+		t.Errorf("code %q, for the log %v", problem.Code, info.Err)
 	}
 	broken := errors.New("disk")
-	code, message := DescribeItem(info, broken)
-	if code != domain.CodeInternal || !strings.Contains(message, "r-1") || !errors.Is(info.Err, broken) {
-		t.Errorf("code %q, message %q, for the log %v", code, message, info.Err)
+	problem := DescribeItem(info, broken)
+	if problem.Code != v1.ErrorCode(domain.CodeInternal) || !strings.Contains(problem.Message, "r-1") || !errors.Is(info.Err, broken) {
+		t.Errorf("code %q, message %q, for the log %v", problem.Code, problem.Message, info.Err)
 	}
 	if info.Code != "" {
 		t.Errorf("the answer is a success and has no code, got %q", info.Code)

@@ -72,6 +72,6 @@ func activityResult(info *httpapi.Info, index int, r domain.ActivityResult) v1.A
 	if r.Err == nil {
 		return v1.ActivityResult{Index: index, OK: true, Status: v1.AssignmentStatus(r.Status)}
 	}
-	code, message := httpapi.DescribeItem(info, r.Err)
-	return v1.ActivityResult{Index: index, Code: v1.ErrorCode(code), Message: message}
+	problem := httpapi.DescribeItem(info, r.Err)
+	return v1.ActivityResult{Index: index, Code: problem.Code, Message: problem.Message}
 }

@@ -55,6 +55,9 @@ type Limiter interface {
 type Options struct {
 	Limiter Limiter       // nil for no limit
 	Timeout time.Duration // of one request, httpapi.RequestTimeout if zero
+	// PublicURL is the address of the installation without a slash at its end. The
+	// contract and the links of lists begin with it; without it they are relative.
+	PublicURL string
 }
 
 // handler answers the operations.
@@ -62,6 +65,7 @@ type handler struct {
 	svc     Service
 	reports ReportService
 	limiter Limiter
+	base    string // of the links of lists
 }
 
 // request is a request with a valid token.
@@ -69,8 +73,9 @@ type request = httpapi.Request[domain.Token]
 
 // New returns the handler of everything below /api/v1, the contract included.
 func New(svc Service, reports ReportService, opts Options) http.Handler {
-	h := &handler{svc: svc, reports: reports, limiter: opts.Limiter}
+	h := &handler{svc: svc, reports: reports, limiter: opts.Limiter, base: opts.PublicURL + prefix}
 	a := h.api()
+	a.Documents = documents(opts.PublicURL)
 	a.Timeout = opts.Timeout
 	if opts.Limiter != nil {
 		a.SetDefaultRate = opts.Limiter.Full
@@ -87,14 +92,22 @@ func (h *handler) api() httpapi.API[domain.Token] {
 		Prefix:     prefix,
 		Operations: h.operations(),
 		Statuses: []int{
-			http.StatusOK, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests,
+			http.StatusOK, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed,
+			http.StatusTooManyRequests,
 			http.StatusInternalServerError, http.StatusServiceUnavailable,
 		},
-		Documents: map[string]http.Handler{
-			"/openapi.json": httpapi.Document("application/json; charset=utf-8", api.PublicJSON()),
-			"/openapi.yaml": httpapi.Document("application/yaml", api.PublicYAML()),
-		},
 		Admit: h.admit,
+	}
+}
+
+// documents returns the contract and what is generated from it.
+func documents(publicURL string) map[string]http.Handler {
+	const json = "application/json; charset=utf-8"
+	contract := api.PublicAt(publicURL)
+	return map[string]http.Handler{
+		"/openapi.json": httpapi.Document(json, contract.JSON),
+		"/openapi.yaml": httpapi.Document("application/yaml", contract.YAML),
+		"/postman.json": httpapi.Document(json, contract.Postman),
 	}
 }
 

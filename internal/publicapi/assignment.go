@@ -73,7 +73,7 @@ func (h *handler) listAssignments(ctx context.Context, r *request) (v1.Assignmen
 		if mark != nil {
 			last.Watermark = mark.UnixMilli()
 		}
-		r.Info.ResponseHeader.Set("Link", paging.Next(prefix+"/assignments", filterQuery(filter), last))
+		r.Info.ResponseHeader.Set("Link", paging.Next(h.base+"/assignments", filterQuery(filter), last))
 	}
 	return v1.AssignmentList{
 		Items: assignmentItems(found.Items, h.svc.Now()), Pagination: paging.Pagination(found.Total),

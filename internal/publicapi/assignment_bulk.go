@@ -61,6 +61,6 @@ func bulkResult(info *httpapi.Info, index int, result *domain.BulkResult) v1.Bul
 	if result.Err == nil {
 		return v1.BulkResult{Index: index, OK: true, AssignmentID: result.Assignment.ID, Status: string(result.Assignment.Status)}
 	}
-	code, message := httpapi.DescribeItem(info, result.Err)
-	return v1.BulkResult{Index: index, Status: "error", Code: v1.ErrorCode(code), Message: message}
+	problem := httpapi.DescribeItem(info, result.Err)
+	return v1.BulkResult{Index: index, Status: "error", Code: problem.Code, Message: problem.Message, Fields: problem.Fields}
 }

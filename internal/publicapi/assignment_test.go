@@ -153,15 +153,16 @@ func TestBulk(t *testing.T) {
 		`{"items":[`+validAssignment+`,`+validAssignment+`,7,null,{"employeeExternalId":5,"externalId":"x"},`+validAssignment+`,`+
 			strings.Replace(validAssignment, "A-1", `\udfff`, 1)+`,`+strings.Replace(validAssignment, "HR-1", "\xff", 1)+`,`+strings.Replace(validAssignment, "{", `{"note":"\ud800",`, 1)+`]}`)
 	const failed = `{"index":%d,"ok":false,"status":"error","code":"%s","message":"%s"}`
+	const invalid = `{"index":%d,"ok":false,"status":"error","code":"invalid_request","message":"%s: %s%s","fields":[{"field":"%[2]s","message":"%[3]s"}%[5]s]}`
 	wantData(t, rec, `{"results":[`+strings.Join([]string{
 		`{"index":0,"ok":true,"assignmentId":100,"status":"started"}`,
 		fmt.Sprintf(failed, 1, "employee_not_found", domain.ErrEmployeeNotFound.Message),
 		fmt.Sprintf(failed, 2, "invalid_request", "The item must be a JSON object, not a number."),
 		fmt.Sprintf(failed, 3, "invalid_request", "The item must be a JSON object, not null."),
-		fmt.Sprintf(failed, 4, "invalid_request", "employeeExternalId: must be a string, not a number; courseId: is required"),
+		fmt.Sprintf(invalid, 4, "employeeExternalId", "must be a string, not a number", "; courseId: is required", `,{"field":"courseId","message":"is required"}`),
 		`{"index":5,"ok":true,"assignmentId":105,"status":"started"}`,
-		fmt.Sprintf(failed, 6, "invalid_request", "externalId: must not contain half of a surrogate pair; send both halves or the character itself"),
-		fmt.Sprintf(failed, 7, "invalid_request", "employeeExternalId: must be valid UTF-8"),
+		fmt.Sprintf(invalid, 6, "externalId", "must not contain half of a surrogate pair; send both halves or the character itself", "", ""),
+		fmt.Sprintf(invalid, 7, "employeeExternalId", "must be valid UTF-8", "", ""),
 		`{"index":8,"ok":true,"assignmentId":108,"status":"started"}`,
 	}, ",")+`]}`)
 	one := domain.NewAssignment{EmployeeExternalID: "HR-1", CourseID: 310, ExternalID: "A-1"}

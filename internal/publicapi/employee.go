@@ -51,7 +51,7 @@ func (h *handler) listEmployees(ctx context.Context, r *request) (v1.EmployeeLis
 		setFilter(filters, "externalId", filter.ExternalID)
 		setFilter(filters, "email", filter.Email)
 		setFilter(filters, "tag", filter.Tag)
-		link := paging.Next(prefix+"/employees", filters, domain.Cursor{ID: found.Items[n-1].ID})
+		link := paging.Next(h.base+"/employees", filters, domain.Cursor{ID: found.Items[n-1].ID})
 		r.Info.ResponseHeader.Set("Link", link)
 	}
 	return out, nil

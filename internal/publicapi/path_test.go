@@ -195,6 +195,29 @@ func TestServesItsContract(t *testing.T) {
 	}
 }
 
+// With a public address the contract, the collection and the links of lists can be
+// used by a client that knows nothing else.
+func TestPublicURLMakesAddressesAbsolute(t *testing.T) {
+	t.Parallel()
+	const origin = "https://learn.example"
+	f := &fake{}
+	f.employees.Items, f.employees.More = []domain.Employee{{ID: 1}}, true
+	f.list.Items, f.list.More = []domain.Assignment{{ID: 1}}, true
+	h := newAPI(t, f, publicapi.Options{PublicURL: origin})
+	for _, path := range []string{"/openapi.json", "/openapi.yaml", "/postman.json"} {
+		rec := h.ask("", "GET", path, "")
+		if rec.Code != 200 || !strings.Contains(rec.Body.String(), origin+"/api/v1") {
+			t.Errorf("%s: %d, and no %s/api/v1", path, rec.Code, origin)
+		}
+	}
+	for _, path := range []string{"/employees", "/assignments"} {
+		rec := h.ask(allToken, "GET", path+"?limit=1", "")
+		if link := rec.Header().Get("Link"); !strings.HasPrefix(link, "<"+origin+"/api/v1"+path+"?") {
+			t.Errorf("%s: Link %q", path, link)
+		}
+	}
+}
+
 func TestQueryStrings(t *testing.T) {
 	t.Parallel()
 	h := newAPI(t, &fake{}, publicapi.Options{})

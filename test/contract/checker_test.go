@@ -41,9 +41,9 @@ func TestSchemasFindWrongBodies(t *testing.T) {
 		{"EmployeeUpdateResponse", `{"result":"success","data":{"externalId":"E","status":"offboarded","id":1}}`, false},
 		{"BulkResult", `{"index":0,"ok":false,"status":"error","code":"invalid_request","message":"m"}`, true},
 		{"BulkResult", `{"index":0,"ok":false,"status":"error","code":"invalid_request","message":"m","assignmentId":1}`, false},
-		{"Error", `{"result":"error","message":"m","code":"invalid_request","fields":[{"field":"a","message":"b"}]}`, true},
-		{"Error", `{"result":"error","message":"m","code":"unheard_of"}`, false},
-		{"Error", `{"result":"error","message":"m"}`, false},
+		{"ErrorResponse", `{"result":"error","message":"m","code":"invalid_request","fields":[{"field":"a","message":"b"}]}`, true},
+		{"ErrorResponse", `{"result":"error","message":"m","code":"unheard_of"}`, false},
+		{"ErrorResponse", `{"result":"error","message":"m"}`, false},
 	} {
 		schema, err := public.compile("components", "schemas", c.schema)
 		if err != nil {

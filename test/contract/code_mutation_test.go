@@ -80,11 +80,11 @@ func documentMutations(employee, list string) map[string]func(root object) {
 		"a field of an allOf is new": func(root object) { property(root, "Employee")["phone"] = object{"type": "string"} },
 		"a field of a oneOf is new":  func(root object) { property(root, "BulkFailed")["hint"] = object{"type": "string"} },
 		"an alternative is new": func(root object) {
-			data := property(root, "EmployeeUpdateResponse")["data"].(object)
+			data := schema(root, "EmployeeUpdateResult")
 			data["oneOf"] = append(anyList(data["oneOf"]), object{"$ref": "#/components/schemas/Deleted"})
 		},
 		"a field of a request is new": func(root object) { property(root, "EmployeeUpdate")["phone"] = object{"type": "string"} },
-		"a field of an error is gone": func(root object) { delete(property(root, "Error"), "fields") },
+		"a field of an error is gone": func(root object) { delete(property(root, "ErrorResponse"), "fields") },
 		"a field of an event is new":  func(root object) { property(root, "EmployeeRemoved")["at"] = object{"type": "string"} },
 		"a field became null":         func(root object) { property(root, "Course")["name"] = object{"type": []any{"string", "null"}} },
 		"a field is never null":       func(root object) { property(root, "Course")["externalId"] = object{"type": "string"} },
@@ -104,7 +104,10 @@ func documentMutations(employee, list string) map[string]func(root object) {
 			s := schema(root, "AssignmentStatus")
 			s["enum"] = append(anyList(s["enum"]), "paused")
 		},
-		"an error code is new":  func(root object) { s := schema(root, "ErrorCode"); s["enum"] = append(anyList(s["enum"]), "teapot") },
+		"an error code is new": func(root object) {
+			s := schema(root, "ErrorCode")
+			s[openEnum] = append(anyList(s[openEnum]), "teapot")
+		},
 		"an enum is gone":       func(root object) { delete(schema(root, "Role"), "enum") },
 		"a text became an enum": func(root object) { property(root, "Course")["name"] = object{"type": "string", "enum": []any{"a"}} },
 		"an event is gone":      func(root object) { delete(root["webhooks"].(object), "employee.joined") },

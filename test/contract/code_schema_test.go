@@ -72,6 +72,9 @@ func (c *comparison) scalar(where string, schema object, kind string, typ reflec
 	}
 	enum, hasValues := reflect.Zero(typ).Interface().(interface{ Values() []string })
 	values := schema["enum"]
+	if values == nil {
+		values = schema[openEnum]
+	}
 	if !hasValues && values == nil {
 		return
 	}

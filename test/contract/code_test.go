@@ -70,7 +70,7 @@ func compare(root object, table []httpapi.Contract, events map[string]any) []str
 	for where := range documented {
 		c.differ(where, "is in the document and not in the routing table")
 	}
-	c.schema("Error", lookup(root, "components", "schemas", "Error").(object), reflect.TypeFor[v1.Error]())
+	c.schema("ErrorResponse", lookup(root, "components", "schemas", "ErrorResponse").(object), reflect.TypeFor[v1.Error]())
 	webhooks, _ := root["webhooks"].(object)
 	c.names("webhooks", slices.Sorted(maps.Keys(webhooks)), slices.Sorted(maps.Keys(events)))
 	for kind, hook := range webhooks {
@@ -197,7 +197,7 @@ func TestCodeIsTheContract(t *testing.T) {
 	}
 	var codes []string
 	for _, root := range []object{public, platform} {
-		for _, code := range lookup(root, "components", "schemas", "ErrorCode", "enum").([]any) {
+		for _, code := range lookup(root, "components", "schemas", "ErrorCode", openEnum).([]any) {
 			codes = append(codes, code.(string))
 		}
 	}

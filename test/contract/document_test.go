@@ -63,6 +63,13 @@ var formats = []*jsonschema.Format{
 		}
 		return nil
 	}},
+	{Name: "email", Validate: func(v any) error {
+		// An address may be internationalised; maxLength counts its characters.
+		if name, host, ok := strings.Cut(v.(string), "@"); !ok || name == "" || host == "" || strings.Contains(host, "@") {
+			return errors.New("is not one address with one @")
+		}
+		return nil
+	}},
 	{Name: "double", Validate: func(v any) error {
 		if n, ok := v.(json.Number); ok && !points.MatchString(n.String()) {
 			return errors.New("has more than two decimals, or an exponent")
@@ -91,7 +98,7 @@ func newDocument(name string, text []byte) (*document, error) {
 	if err := d.compiler.AddResource(d.address(), root); err != nil {
 		return nil, err
 	}
-	if d.errorSchema, err = d.compile("components", "schemas", "Error"); err != nil {
+	if d.errorSchema, err = d.compile("components", "schemas", "ErrorResponse"); err != nil {
 		return nil, err
 	}
 	return d, errors.Join(d.readOperations(), d.readEvents())
@@ -99,8 +106,11 @@ func newDocument(name string, text []byte) (*document, error) {
 
 func (d *document) address() string { return "contract:///" + d.name + ".json" }
 
-// closeObjects forbids properties that the contract does not describe. The parts of
-// an allOf stay open; the allOf as a whole is closed.
+// openEnum is the list of values that later versions may extend.
+const openEnum = "x-extensible-enum"
+
+// closeObjects forbids properties and values that this version of the contract does
+// not describe. The parts of an allOf stay open; the allOf as a whole is closed.
 func closeObjects(node any, open bool) any {
 	switch node := node.(type) {
 	case []any:
@@ -113,6 +123,9 @@ func closeObjects(node any, open bool) any {
 		out := object{}
 		for key, value := range node {
 			out[key] = closeObjects(value, key == "allOf")
+		}
+		if values := node[openEnum]; values != nil {
+			out["enum"] = values
 		}
 		if ref, ok := node["$ref"].(string); ok && open {
 			out["$ref"] = strings.Replace(ref, "#/components/schemas/", "#/components/open/", 1)
