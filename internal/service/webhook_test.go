@@ -373,6 +373,6 @@ func TestDeliveriesAreAskedForWithSense(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	_, err := h.CountRedeliver(t.Context(), h.c, domain.RedeliveryFilter{States: []domain.DeliveryState{domain.DeliveryDelivered}})
+	_, err := h.CountRedeliver(t.Context(), h.c, domain.RedeliveryFilter{States: []domain.DeliveryState{domain.DeliveryPending}})
 	refused(t, err, domain.CodeInvalid)
 }
