@@ -90,6 +90,7 @@ func (a *App) start(ctx context.Context, p *parts) (stop func(), err error) {
 	b.wg.Go(func() { a.jobs.Run(work) })
 	b.wg.Go(func() { p.webhooks.Run(work) })
 	b.wg.Go(func() { p.requests.Run(work) })
+	b.wg.Go(func() { p.reports.RunCounts(work, b.log) })
 	b.every(work, sessionSweep, "delete expired sessions", p.sessions.Sweep)
 	b.every(work, analyzeInterval, "analyze grown tables", a.store.Engine().AnalyzeGrownTables)
 	b.every(work, courseStamping, "stamp renamed courses", a.store.StampRenamedCourses)

@@ -33,6 +33,7 @@ type parts struct {
 	webhooks   *service.Webhooks
 	sessions   *service.Sessions
 	requests   *service.Requests
+	reports    *service.Reports
 	webhookOff bool
 	retention  Retention
 	notes      []string // shown by /readyz?verbose
@@ -97,12 +98,12 @@ func (a *App) mounts(p *parts, sc ServeConfig) []server.Mount {
 	if sc.RateLimit > 0 && sc.RateBurst > 0 {
 		limiter = server.NewLimiter(sc.RateLimit, sc.RateBurst)
 	}
-	reports := service.NewReports(a.store, service.ReportOptions{
+	p.reports = service.NewReports(a.store, service.ReportOptions{
 		Timeout: sc.ReportTimeout, PerCompany: sc.ReportLimit, Total: a.reportsAtOnce(sc.MemoryLimit),
 	})
-	public := publicapi.New(svc, reports, publicapi.Options{Limiter: limiter, PublicURL: strings.TrimRight(a.config.PublicURL, "/")})
+	public := publicapi.New(svc, p.reports, publicapi.Options{Limiter: limiter, PublicURL: strings.TrimRight(a.config.PublicURL, "/")})
 	platform := platformapi.New(svc, platformapi.Options{})
-	pages := a.cabinet(p, reports, sc)
+	pages := a.cabinet(p, sc)
 	return []server.Mount{
 		{Prefix: "/api/v1", Handler: public, API: true, Served: a.recordRequest(p.requests)},
 		{Prefix: "/platform/v1", Handler: platform, API: true},
@@ -140,12 +141,12 @@ func (a *App) reportsAtOnce(memoryLimit int64) int {
 	return total
 }
 
-func (a *App) cabinet(p *parts, reports *service.Reports, sc ServeConfig) *cabinet.Cabinet {
+func (a *App) cabinet(p *parts, sc ServeConfig) *cabinet.Cabinet {
 	return cabinet.New(cabinet.Options{
 		SignIn:   service.NewSignIn(a.store, a.box, service.SignInOptions{Now: a.store.Now, MemoryLimit: debug.SetMemoryLimit(-1)}),
 		Sessions: p.sessions, Companies: a.companies, Administrators: a.administrators, Learning: a.learning, Tokens: a.tokens,
 		Imports:  a.imports,
-		Webhooks: p.webhooks, Audit: service.NewAudit(a.store), Reports: reports, Jobs: a.jobs, Requests: p.requests,
+		Webhooks: p.webhooks, Audit: service.NewAudit(a.store), Reports: p.reports, Jobs: a.jobs, Requests: p.requests,
 		Bulk: a.bulk, Assigning: a.assigning, People: a.people,
 		PublicURL: func() string { return a.address(p.server.Addr().String()) },
 		Secure:    a.https(), AllowHTTP: sc.Webhooks.AllowHTTP, Now: a.store.Now, Log: a.log,

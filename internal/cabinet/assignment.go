@@ -74,13 +74,19 @@ func assignments(p *page) error {
 	for _, a := range list.Items {
 		v.Rows = append(v.Rows, p.assignmentView(a))
 	}
-	if next := service.NextInList(list); next != nil {
-		v.Pager.Next = p.pageURL(next.Format(domain.CabinetList))
-	}
-	if pg.After != nil {
-		v.Pager.Previous = p.pageURL("")
-	}
+	v.Pager = p.assignmentPager(list, pg)
 	return p.renderOK(view.AssignmentsPage(p.shell(), v))
+}
+
+func (p *page) assignmentPager(list domain.Page[domain.Assignment], at domain.PageRequest) view.Pager {
+	var out view.Pager
+	if next := service.NextInList(list); next != nil {
+		out.Next = p.pageURL(next.Format(domain.CabinetList))
+	}
+	if at.After != nil {
+		out.Previous = p.pageURL("")
+	}
+	return out
 }
 
 // courseOptions lists the company's courses for a filter.

@@ -118,6 +118,7 @@ func (c *Cabinet) privatePages(private register) {
 	c.overviewPages(private)
 	c.employeePages(private)
 	c.assignmentPages(private)
+	c.reportPages(private)
 	c.tokenPages(private)
 	c.webhookPages(private)
 	c.deliveryPages(private)

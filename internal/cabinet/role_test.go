@@ -56,6 +56,14 @@ var routeAccess = map[string]access{
 	"GET " + view.PathBulk: look, "POST " + view.PathBulk: change, "GET " + view.PathJobs + "/{id}": look,
 	"GET " + view.PathJobs + "/{id}/cancel": look, "POST " + view.PathJobs + "/{id}/cancel": change, "POST " + view.PathJobs + "/{id}/undo": change,
 
+	"GET " + view.PathReports: look, "GET " + view.PathReport("person"): look,
+	"GET " + view.PathReport("overdue"): look, "GET " + view.PathReport("overdue", "export"): look,
+	"GET " + view.PathReport("courses"): look, "GET " + view.PathReport("courses", "export"): look,
+	"GET " + view.PathReport("tags"): look, "GET " + view.PathReport("tags", "export"): look,
+	"GET " + view.PathReport("compliance"): look, "GET " + view.PathReport("compliance", "export"): look,
+	"GET " + view.PathReport("matrix"): look, "GET " + view.PathReport("matrix", "export"): look,
+	"GET " + view.PathEmployees + "/{id}/record": look, "GET " + view.PathEmployees + "/{id}/record/export": look,
+
 	"GET " + view.PathTokens: look, "GET " + view.PathTokenNew: look, "POST " + view.PathTokenNew: change,
 	"GET " + view.PathTokens + "/{id}": look, "GET " + view.PathTokens + "/{id}/created": look,
 	"GET " + view.PathWebhookEvents:               look,

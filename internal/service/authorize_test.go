@@ -30,7 +30,10 @@ var reads = map[string][]string{
 	"Webhooks":       {"CountRedeliver", "Deliveries", "Delivery", "Get", "Health", "List", "RedeliveryJob", "SampleBody", "Waiting"},
 	"Audit":          {"List"},
 	"Requests":       {"Hours", "List"},
-	"Reports":        {"AssignmentList", "Assignments", "AuditLog", "EmployeeList", "Employees"},
+	"Reports": {
+		"AssignmentList", "Assignments", "AuditLog", "Compliance", "ComplianceFile", "CompletionByCourse", "CompletionByTag",
+		"CourseCompletionFile", "EmployeeList", "Employees", "Lateness", "Matrix", "MatrixFile", "TagCompletionFile", "UsedCourses",
+	},
 }
 
 // ownerActs are the use cases that take an owner.

@@ -17,6 +17,7 @@ import (
 // passed to yield in batches. The rows of a batch are reused after yield has
 // returned. An error of yield ends the report.
 type ReportStore interface {
+	ReportCountStore
 	AssignmentReport(ctx context.Context, company int64, f domain.AssignmentFilter, yield func([]domain.Assignment) error) error
 	EmployeeReport(ctx context.Context, company int64, f domain.EmployeeFilter, now time.Time, yield func([]domain.EmployeeSummary) error) error
 	EmployeeListReport(ctx context.Context, company int64, f domain.EmployeeListFilter, yield func([]domain.EmployeeOverview) error) error
@@ -67,6 +68,7 @@ type BeginReport func(ctx context.Context, name, contentType string) io.Writer
 type Reports struct {
 	store   ReportStore
 	options ReportOptions
+	counter *counter
 
 	mu      sync.Mutex
 	running map[int64]int // the number of running reports by company id
@@ -75,7 +77,7 @@ type Reports struct {
 
 // NewReports returns the reports of a store.
 func NewReports(store ReportStore, options ReportOptions) *Reports {
-	return &Reports{store: store, options: options, running: map[int64]int{}}
+	return &Reports{store: store, options: options, counter: newCounter(), running: map[int64]int{}}
 }
 
 // Assignments writes the report of the company's assignments. Codes:

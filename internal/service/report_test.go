@@ -18,6 +18,8 @@ import (
 
 // shelf is a store with given rows.
 type shelf struct {
+	service.ReportCountStore // not called
+
 	now         time.Time
 	assignments []domain.Assignment
 	employees   []domain.EmployeeSummary

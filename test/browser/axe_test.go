@@ -48,6 +48,8 @@ func fillCompany(f *fixture, b *tab) []string {
 		"/cabinet/webhooks/2", "/cabinet/webhooks/1/disable", "/cabinet/webhooks/1/remove", "/cabinet/deliveries", "/cabinet/deliveries?state=held", detail,
 		"/cabinet/deliveries/redeliver", "/cabinet/deliveries/redeliver?count=1", "/cabinet/deliveries/redeliver/1", "/cabinet/audit",
 		"/cabinet/audit?q=HR-7", "/cabinet/audit?action=course.", "/cabinet/employees", "/cabinet/employees?show=left", "/cabinet/employees/1", "/cabinet/employees/new", "/cabinet/employees/1/edit",
+		"/cabinet/reports", "/cabinet/reports/overdue", "/cabinet/reports/courses", "/cabinet/reports/tags", "/cabinet/reports/compliance",
+		"/cabinet/reports/matrix", "/cabinet/reports/person", "/cabinet/employees/1/record",
 		"/cabinet/employees/import", "/cabinet/employees/1/offboard", "/cabinet/employees/1/erase",
 		"/cabinet/settings", "/cabinet/settings/administrators", "/cabinet/settings/administrators/invite", "/cabinet/settings/sign-in",
 		"/cabinet/settings/sign-in/second-factor", "/cabinet/settings/sign-in/recovery-codes", "/cabinet/settings/sessions",

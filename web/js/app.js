@@ -7,6 +7,7 @@ import "./dialog.js";
 import "./filter.js";
 import "./key.js";
 import "./live.js";
+import "./print.js";
 import "./theme.js";
 import "./time.js";
 import "./tip.js";

@@ -2,7 +2,7 @@ package view
 
 // Found is one thing that the palette leads to.
 type Found struct {
-	Kind   string // Page, Person, Token, Webhook
+	Kind   string // Page, Report, Person, Token, Webhook
 	Label  string
 	Detail string // what tells it from others of the same name
 	Path   string
@@ -14,13 +14,16 @@ type FindList struct {
 	Found  []Found
 }
 
-// Pages returns the pages that the navigation leads to.
+// Pages returns the pages that the navigation leads to, and the reports.
 func (s Sections) Pages() []Found {
 	var out []Found
 	for _, g := range s.groups() {
 		for _, e := range g.entries {
 			out = append(out, Found{Kind: "Page", Label: e.text, Path: e.path})
 		}
+	}
+	if s.Reports {
+		out = append(out, ReportPages()...)
 	}
 	return out
 }

@@ -18,3 +18,6 @@ func PathAssignment(id int64, verb ...string) string {
 // PathJob is the progress of background work, or with a verb (cancel, undo) an action
 // on it.
 func PathJob(id int64, verb ...string) string { return itemPath(PathJobs, formatInt(id), verb) }
+
+// PathReport is a report, or with the verb export the report as a file.
+func PathReport(kind string, verb ...string) string { return itemPath(PathReports, kind, verb) }

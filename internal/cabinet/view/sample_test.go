@@ -60,7 +60,7 @@ func bare() view.Bare { return view.Bare{Clock: clock} }
 func samples() []sample {
 	groups := [][]sample{
 		signInSamples(), homeSamples(), overviewSamples(), tokenSamples(), endpointSamples(), deliverySamples(),
-		auditSamples(), settingsSamples(), accountSamples(), failureSamples(), peopleSamples(),
+		auditSamples(), settingsSamples(), accountSamples(), failureSamples(), peopleSamples(), reportSamples(),
 	}
 	var all []sample
 	for _, group := range groups {
