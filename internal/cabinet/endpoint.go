@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -105,14 +106,25 @@ func endpointForm(p *page) error {
 	return p.renderOK(view.WebhookFormPage(p.shell(), view.EndpointForm{Kinds: kinds, HTTPAllowed: p.AllowHTTP}))
 }
 
-func (p *page) endpointInput() domain.EndpointInput {
+// endpointInput reads the form of a webhook.
+func (p *page) endpointInput() (domain.EndpointInput, error) {
 	in := domain.EndpointInput{
 		URL: p.field("url"), Description: p.field("description"), StrictOrder: p.field("strictOrder") != "",
 	}
 	for _, k := range p.fields("event") {
 		in.Events = append(in.Events, domain.EventKind(k))
 	}
-	return in
+	if rate := strings.TrimSpace(p.field("rate")); rate != "" {
+		var err error
+		if in.RatePerMinute, err = strconv.ParseInt(rate, 10, 64); err != nil || in.RatePerMinute == 0 {
+			in.RatePerMinute = -1 // the check refuses it
+		}
+	}
+	headers, err := domain.ParseHeaders(p.field("headers"))
+	var checks domain.Checks
+	checks.Add("headers", err)
+	in.Headers = headers
+	return in, checks.Err()
 }
 
 // renderEndpointForm shows the form with its errors. It returns any error that is
@@ -127,13 +139,17 @@ func (p *page) renderEndpointForm(id int64, in domain.EndpointInput, err error) 
 		return err
 	}
 	return p.renderInvalid(view.WebhookFormPage(p.shell(), view.EndpointForm{
-		ID: id, URL: in.URL, Description: in.Description, StrictOrder: in.StrictOrder, Kinds: kinds, HTTPAllowed: p.AllowHTTP, Errors: errs,
+		ID: id, URL: in.URL, Description: in.Description, StrictOrder: in.StrictOrder, Kinds: kinds, HTTPAllowed: p.AllowHTTP,
+		Rate: p.field("rate"), Headers: p.field("headers"), Errors: errs,
 	}))
 }
 
 func addEndpoint(p *page) error {
-	in := p.endpointInput()
-	e, _, err := p.Webhooks.Add(p.r.Context(), p.caller(), in)
+	in, err := p.endpointInput()
+	var e domain.Endpoint
+	if err == nil {
+		e, _, err = p.Webhooks.Add(p.r.Context(), p.caller(), in)
+	}
 	if err != nil {
 		return p.renderEndpointForm(0, in, err)
 	}
@@ -180,6 +196,14 @@ func (p *page) endpointDetail(e domain.Endpoint) (view.EndpointDetail, error) {
 	if v.Held, err = p.heldEvents(e); err != nil {
 		return v, err
 	}
+	headers, err := p.Webhooks.Headers(e)
+	if err != nil {
+		return v, err
+	}
+	for _, h := range headers {
+		v.Headers = append(v.Headers, h.Name)
+	}
+	v.Rate = e.RatePerMinute
 	since := p.Now().Add(-24 * time.Hour)
 	if e.FailingSince != nil {
 		since = *e.FailingSince
@@ -231,9 +255,18 @@ func editForm(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.renderOK(view.WebhookFormPage(p.shell(), view.EndpointForm{
+	headers, err := p.Webhooks.Headers(e)
+	if err != nil {
+		return err
+	}
+	form := view.EndpointForm{
 		ID: e.ID, URL: e.URL, Description: e.Description, StrictOrder: e.StrictOrder, Kinds: kinds, HTTPAllowed: p.AllowHTTP,
-	}))
+		Headers: domain.FormatHeaders(headers),
+	}
+	if e.RatePerMinute > 0 {
+		form.Rate = strconv.FormatInt(e.RatePerMinute, 10)
+	}
+	return p.renderOK(view.WebhookFormPage(p.shell(), form))
 }
 
 func editEndpoint(p *page) error {
@@ -241,8 +274,11 @@ func editEndpoint(p *page) error {
 	if err != nil {
 		return err
 	}
-	in := p.endpointInput()
-	if _, err := p.Webhooks.Update(p.r.Context(), p.caller(), e.ID, in); err != nil {
+	in, err := p.endpointInput()
+	if err == nil {
+		_, err = p.Webhooks.Update(p.r.Context(), p.caller(), e.ID, in)
+	}
+	if err != nil {
 		return p.renderEndpointForm(e.ID, in, err)
 	}
 	return p.redirectDone("Webhook saved.", view.PathWebhook(e.ID))

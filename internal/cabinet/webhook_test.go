@@ -119,6 +119,42 @@ func TestRedeliverMany(t *testing.T) {
 	})
 }
 
+// A company's own headers reach the receiver; no page shows their values.
+func TestWebhookOwnHeaders(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		v := f.administrator()
+		receiver := f.receiver(http.StatusOK)
+		hook := v.addWebhook(receiver.URL)
+		form := []string{"url", receiver.URL, "event", "employee.joined"}
+		save := func(headers, rate string) response {
+			return v.post(hook+"/edit", append(form, "headers", headers, "rate", rate)...)
+		}
+		for bad, want := range map[string]string{
+			"Host: example.com": "set by this service", "X-Service-Event: x": "set by this service", "nothing": "a colon", "X-Key:": "1 to 1024 characters",
+			"X-Key: a\nx-key: b": "twice", "X Key: a": "letters, digits and hyphens", "X-Key: ключ": "plain ASCII", "X-Key: ••••••": "Enter the value",
+			strings.Repeat("X-Key: a\n", 11): "at most 10",
+		} {
+			save(bad, "").wantStatus(http.StatusUnprocessableEntity).wantText(want)
+		}
+		save("", "0").wantStatus(http.StatusUnprocessableEntity).wantText("whole number")
+		save("Authorization: Bearer top-secret\nX-Team: hr", "600").wantRedirect(hook).wantText("Authorization", "X-Team", "at most 600").wantNoText("top-secret")
+		v.get(hook + "/edit").wantText("Authorization: ••••••").wantNoText("top-secret")
+		save("Authorization: ••••••\nX-Team: it", "").wantRedirect(hook).wantText("no limit")
+		_, token := v.createToken("HR sync")
+		f.provision(token, 1, 1)
+		if got := f.awaitRequest(receiver); got.Get("Authorization") != "Bearer top-secret" || got.Get("X-Team") != "it" {
+			f.Errorf("the receiver got Authorization %q and X-Team %q", got.Get("Authorization"), got.Get("X-Team"))
+		}
+		delivery := v.waitForText(view.PathDeliveries+"?state=delivered", view.PathDeliveries+"/0").find(`href="(` + view.PathDeliveries + `/0[^"/]+)"`)
+		v.get(delivery).wantText("X-Team", "••••••").wantNoText("top-secret")
+		v.post(hook+"/test", "event", "employee.joined")
+		if got := f.awaitRequest(receiver); got.Get("Authorization") != "Bearer top-secret" {
+			f.Errorf("a test event carries Authorization %q", got.Get("Authorization"))
+		}
+	})
+}
+
 func TestDeliveryLog(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {

@@ -55,6 +55,34 @@ func TestDeliveriesStartInOrder(t *testing.T) {
 	})
 }
 
+// An endpoint with a rate of its own gets its requests at equal distances, also those
+// that were waiting; others are not kept back.
+func TestEndpointRateIsRespected(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		slow, quick := newHookReceiver(t, nil), newHookReceiver(t, nil)
+		r := newFixture(t, s)
+		in := domain.EndpointInput{URL: slow.URL, Events: []domain.EventKind{domain.EventEmployeeJoined}, RatePerMinute: 240}
+		if _, err := s.AddEndpoint(t.Context(), r.c, in, domain.SealedSecret(NewSecret())); err != nil {
+			t.Fatal(err)
+		}
+		r.hook(quick.URL)
+		const n = 5
+		r.hire("e", n)
+		began := time.Now()
+		r.start()
+		for range n {
+			receive(t, quick.arrivals)
+		}
+		for range n {
+			receive(t, slow.arrivals)
+		}
+		if took, want := time.Since(began), (n-1)*time.Minute/240; took < want {
+			t.Errorf("%d requests took %v, want %v or more", n, took, want)
+		}
+	})
+}
+
 func TestFailedAttemptsAreRepeated(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

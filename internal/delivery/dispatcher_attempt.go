@@ -18,7 +18,7 @@ func (q *endpointQueue) start(item domain.DueDelivery) {
 	to := q.to
 	request := Request{
 		URL: to.endpoint.URL, DeliveryID: item.ID, Event: string(item.Kind), Attempt: item.Attempts + 1,
-		Sequence: item.Sequence, Body: item.Body, Secret: to.secret,
+		Sequence: item.Sequence, Body: item.Body, Secret: to.secret, Headers: to.headers,
 	}
 	if to.endpoint.Rotating(q.d.config.Queue.Now()) {
 		request.PreviousSecret = to.previous

@@ -38,6 +38,7 @@ type endpointQueue struct {
 	to         destination
 	backlog    backlog
 	slots      *endpointSlots
+	nextStart  time.Time       // when the endpoint's own rate allows another attempt
 	written    <-chan struct{} // closed once the latest request is out; nil before the first
 }
 
@@ -45,6 +46,7 @@ type endpointQueue struct {
 type destination struct {
 	endpoint         domain.Endpoint
 	secret, previous string
+	headers          domain.Headers
 }
 
 func newEndpointQueue(d *Dispatcher, key domain.EndpointKey) *endpointQueue {
@@ -165,6 +167,9 @@ func (q *endpointQueue) take(got *domain.EndpointLease, limit int, at time.Time)
 		return
 	}
 	q.to.secret, q.to.previous = q.open(got.Endpoint.Secret), q.open(got.Endpoint.Previous)
+	if q.to.headers = q.openHeaders(got.Endpoint.Headers); len(q.to.headers) == 0 && len(got.Endpoint.Headers) > 0 {
+		q.to.secret = "" // nothing is sent without its headers
+	}
 	q.backlog.add(got.Due, limit, at)
 	if got.NextDue != nil {
 		q.dueAt(*got.NextDue)
@@ -190,6 +195,15 @@ func (q *endpointQueue) open(sealed domain.SealedSecret) string {
 	return string(plain)
 }
 
+// openHeaders decrypts the company's own headers. It returns none if that fails.
+func (q *endpointQueue) openHeaders(sealed domain.SealedSecret) domain.Headers {
+	headers, err := domain.DecodeHeaders([]byte(q.open(sealed)))
+	if err != nil {
+		q.d.config.Log.Error("webhook dispatcher: read headers", "company", q.key.CompanyID, "endpoint", q.key.ID, "error", err)
+	}
+	return headers
+}
+
 func (q *endpointQueue) park() {
 	for n := parkStep; n == parkStep; {
 		var err error
@@ -210,17 +224,26 @@ func (q *endpointQueue) startReady() {
 	} else if len(q.backlog.items) > 0 && (now.Sub(q.backlog.itemsReadAt) > keepQueued || !q.lease.isOurs(now)) {
 		q.backlog.restart(now)
 	}
-	for i := q.backlog.nextReady(); i >= 0 && q.d.limiter.acquire(q.slots); i = q.backlog.nextReady() {
+	for i := q.backlog.nextReady(); i >= 0 && !now.Before(q.nextStart) && q.d.limiter.acquire(q.slots); i = q.backlog.nextReady() {
 		q.start(q.backlog.start(i))
+		q.pace(now)
 	}
 	q.d.limiter.returnGrant(q.slots)
+}
+
+// pace notes that an attempt has started. An endpoint with a rate of its own gets
+// them at equal distances; what comes late is not made up for.
+func (q *endpointQueue) pace(now time.Time) {
+	if perMinute := q.to.endpoint.RatePerMinute; perMinute > 0 {
+		q.nextStart = now.Add(time.Minute / time.Duration(perMinute))
+	}
 }
 
 // isDone reports whether the queue can end: the poll finds whatever comes later.
 func (q *endpointQueue) isDone() bool {
 	now := time.Now()
 	switch {
-	case q.backlog.isBusy():
+	case q.backlog.isBusy(), now.Before(q.nextStart) && !q.d.life.isStopping():
 		return false
 	case q.d.life.isStopping():
 		return true
@@ -235,6 +258,9 @@ func (q *endpointQueue) nextVisit() time.Time {
 		return q.lease.until
 	}
 	visits := []time.Time{now.Add(time.Hour)}
+	if now.Before(q.nextStart) {
+		visits = append(visits, q.nextStart)
+	}
 	if at, ok := q.backlog.nextFetch(); ok && !q.d.life.isStopping() {
 		visits = append(visits, at)
 	}

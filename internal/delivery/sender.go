@@ -91,8 +91,9 @@ type Request struct {
 	Sequence       int64 // 0 for a test event
 	Body           []byte
 	Secret         string
-	PreviousSecret string // during the overlap of a rotation
-	Test           bool   // it is marked as a test event
+	PreviousSecret string         // during the overlap of a rotation
+	Headers        domain.Headers // the company's own; the log masks their values
+	Test           bool           // it is marked as a test event
 
 	// Written is called once the request is out, perhaps again if it had to go out
 	// again; nil is fine.
@@ -124,6 +125,10 @@ func (s *Sender) attempt(ctx context.Context, r *Request, out *Outcome) {
 		{Name: "Host", Value: to.url.Host},
 		{Name: "Content-Length", Value: strconv.Itoa(len(r.Body))},
 	}, headers...)
+	for _, h := range r.Headers {
+		out.RequestHeaders = append(out.RequestHeaders, domain.Header{Name: h.Name, Value: domain.HeaderMask})
+	}
+	headers = append(headers, r.Headers...)
 
 	timed, cancel := context.WithTimeout(ctx, s.config.Timeout)
 	defer cancel()

@@ -89,6 +89,7 @@ func (h Headers) Get(name string) string {
 type TestEvent struct {
 	Endpoint               Endpoint
 	Secret, PreviousSecret string
+	Headers                Headers
 	Event                  Event
 	ID                     string // of the delivery
 }

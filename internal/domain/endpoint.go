@@ -66,6 +66,8 @@ type Endpoint struct {
 	Secret         SealedSecret
 	Previous       SealedSecret
 	PreviousUntil  *time.Time
+	Headers        SealedSecret // as EncodeHeaders writes them
+	RatePerMinute  int64        // requests at most; 0: any number
 }
 
 // SealedSecret is a webhook secret encrypted at rest.
@@ -112,6 +114,10 @@ type EndpointInput struct {
 	Description string
 	Events      []EventKind
 	StrictOrder bool
+
+	RatePerMinute int64
+	Headers       Headers      // added to every request
+	SealedHeaders SealedSecret // what the store keeps of Headers
 }
 
 // Check normalises the input and reports every field that is wrong, but for
@@ -131,6 +137,10 @@ func (in *EndpointInput) Check() error {
 	c.Add("description", err)
 	in.Events, err = CheckEvents(in.Events)
 	c.Add("events", err)
+	if in.RatePerMinute < 0 || in.RatePerMinute > MaxRatePerMinute {
+		c.Add("rate", fmt.Errorf("enter a whole number from 1 to %d, or leave it empty", MaxRatePerMinute))
+	}
+	c.Add("headers", CheckHeaders(in.Headers))
 	return c.Err()
 }
 

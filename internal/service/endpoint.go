@@ -85,6 +85,7 @@ func (w *Webhooks) Add(ctx context.Context, c domain.Caller, in domain.EndpointI
 	if err := w.check(ctx, c, &in); err != nil {
 		return domain.Endpoint{}, "", err
 	}
+	in.SealedHeaders = w.sealHeaders(c, in.Headers)
 	secret := w.targets.NewSecret()
 	e, err := w.store.AddEndpoint(ctx, c, in, w.seal(c, secret))
 	return e, secret, err
@@ -129,15 +130,19 @@ func (w *Webhooks) seal(c domain.Caller, secret string) domain.SealedSecret {
 	return w.box.Seal(domain.SecretLabel(c.Company.ID), []byte(secret))
 }
 
-// Update changes an endpoint's URL, description and events. Codes: invalid_request,
-// not_found, rate_limited.
+// Update changes everything of an endpoint that its form has. Headers with a masked
+// value keep theirs. Codes: invalid_request, not_found, rate_limited.
 func (w *Webhooks) Update(ctx context.Context, c domain.Caller, id int64, in domain.EndpointInput) (domain.Endpoint, error) {
 	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return domain.Endpoint{}, err
+	}
+	if err := w.keepHeaders(ctx, c, id, &in); err != nil {
 		return domain.Endpoint{}, err
 	}
 	if err := w.check(ctx, c, &in); err != nil {
 		return domain.Endpoint{}, err
 	}
+	in.SealedHeaders = w.sealHeaders(c, in.Headers)
 	return w.store.UpdateEndpoint(ctx, c, id, in)
 }
 

@@ -49,12 +49,16 @@ func (w *Webhooks) probe(ctx context.Context, c domain.Caller, e domain.Endpoint
 			return domain.Attempt{}, err
 		}
 	}
+	headers, err := w.openHeaders(e)
+	if err != nil {
+		return domain.Attempt{}, err
+	}
 	id, err := uuid.NewV7()
 	if err != nil {
 		return domain.Attempt{}, fmt.Errorf("make a delivery id: %w", err)
 	}
 	test := domain.TestEvent{
-		Endpoint: e, Secret: secret, PreviousSecret: previous, Event: domain.SampleEvent(kind, c.Company.ID, now), ID: id.String(),
+		Endpoint: e, Secret: secret, PreviousSecret: previous, Headers: headers, Event: domain.SampleEvent(kind, c.Company.ID, now), ID: id.String(),
 	}
 	attempt := w.targets.SendTest(ctx, test)
 	attempt.RequestedBy = c.Actor.Label

@@ -11,19 +11,19 @@ import (
 )
 
 var endpointColumns = `company_id, id, url, description, events, secret, previous_secret, previous_until,
-	created_at, ` + actorLabelSQL("created_by") + `, disabled_at, disabled_reason, failing_since, removed_at, strict_order`
+	created_at, ` + actorLabelSQL("created_by") + `, disabled_at, disabled_reason, failing_since, removed_at, strict_order, headers, rate_per_minute`
 
 func scanEndpoint(r db.Rows, e *domain.Endpoint, more ...any) error {
 	var kinds, reason string
-	var secret, previous []byte
+	var secret, previous, headers []byte
 	err := r.Scan(append([]any{
 		&e.CompanyID, &e.ID, &e.URL, &e.Description, &kinds, &secret, &previous, &e.PreviousUntil,
-		&e.CreatedAt, &e.CreatedBy, &e.DisabledAt, &reason, &e.FailingSince, &e.RemovedAt, &e.StrictOrder,
+		&e.CreatedAt, &e.CreatedBy, &e.DisabledAt, &reason, &e.FailingSince, &e.RemovedAt, &e.StrictOrder, &headers, &e.RatePerMinute,
 	}, more...)...)
 	if err != nil {
 		return err
 	}
-	e.Secret, e.Previous, e.DisabledReason = secret, previous, domain.DisabledReason(reason)
+	e.Secret, e.Previous, e.Headers, e.DisabledReason = secret, previous, headers, domain.DisabledReason(reason)
 	e.Events, err = decodeList[domain.EventKind](kinds)
 	return err
 }
@@ -47,9 +47,9 @@ func (s *Store) AddEndpoint(ctx context.Context, c domain.Caller, in domain.Endp
 		b = &db.Batch{}
 		b.Query(func(r db.Rows) error { return scanEndpoint(r, &e) },
 			`INSERT INTO endpoints (company_id, url, description, events, secret, created_at, created_by, disabled_reason,
-				strict_order, lease_owner, lease_until)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, '', $8, '', $6) RETURNING `+endpointColumns,
-			c.Company.ID, in.URL, in.Description, encodeList(in.Events), []byte(secret), tx.Now(), c.Actor.Ref(), in.StrictOrder)
+				strict_order, headers, rate_per_minute, lease_owner, lease_until)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, '', $8, $9, $10, '', $6) RETURNING `+endpointColumns,
+			c.Company.ID, in.URL, in.Description, encodeList(in.Events), []byte(secret), tx.Now(), c.Actor.Ref(), in.StrictOrder, []byte(in.SealedHeaders), in.RatePerMinute)
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}
@@ -166,9 +166,9 @@ func (s *Store) lockAsked(ctx context.Context, tx db.Tx, company, id int64) ([]d
 // UpdateEndpoint changes where and what is sent. Codes: not_found.
 func (s *Store) UpdateEndpoint(ctx context.Context, c domain.Caller, id int64, in domain.EndpointInput) (domain.Endpoint, error) {
 	return s.changeEndpoint(ctx, c, id, endpointWrite{
-		set: `url = $3, description = $4, events = $5, past_events = $6, strict_order = $7`,
+		set: `url = $3, description = $4, events = $5, past_events = $6, strict_order = $7, headers = $8, rate_per_minute = $9`,
 		args: func(_ time.Time, asked []domain.EventKind) []any {
-			return []any{in.URL, in.Description, encodeList(in.Events), encodeList(asked), in.StrictOrder}
+			return []any{in.URL, in.Description, encodeList(in.Events), encodeList(asked), in.StrictOrder, []byte(in.SealedHeaders), in.RatePerMinute}
 		},
 		action: "webhook.updated", detail: "Sends to " + in.URL,
 	})
@@ -205,10 +205,10 @@ func (s *Store) DisableEndpoint(ctx context.Context, c domain.Caller, id int64) 
 	})
 }
 
-// RemoveEndpoint ends an endpoint and forgets its secrets. Codes: not_found.
+// RemoveEndpoint ends an endpoint and forgets its secrets and headers. Codes: not_found.
 func (s *Store) RemoveEndpoint(ctx context.Context, c domain.Caller, id int64) error {
 	_, err := s.changeEndpoint(ctx, c, id, endpointWrite{
-		set:    `removed_at = $3, secret = $4, previous_secret = NULL, previous_until = NULL`,
+		set:    `removed_at = $3, secret = $4, previous_secret = NULL, previous_until = NULL, headers = NULL`,
 		args:   func(now time.Time, _ []domain.EventKind) []any { return []any{now, []byte{}} },
 		action: "webhook.removed",
 	})

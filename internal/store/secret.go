@@ -14,28 +14,28 @@ const resealStep = 200
 // if company is 0. It returns nil for one that can stay as it is.
 type Reseal = func(company int64, sealed []byte) ([]byte, error)
 
-// sealedRow is a row with one or two encrypted secrets.
+// sealedRow is a row with up to three encrypted secrets.
 type sealedRow struct {
 	key     domain.EndpointKey
-	secrets [2][]byte
+	secrets [3][]byte
 }
 
 // ResealWebhooks encrypts the secrets of webhooks again, in short transactions, and
 // returns how many it has changed.
 func (s *Store) ResealWebhooks(ctx context.Context, reseal Reseal) (changed int64, err error) {
 	return s.resealAll(ctx, reseal, resealSQL{
-		read: `SELECT e.company_id, e.id, e.secret, e.previous_secret FROM endpoints e
+		read: `SELECT e.company_id, e.id, e.secret, e.previous_secret, e.headers FROM endpoints e
 			WHERE (e.company_id, e.id) > ($1, $2) ORDER BY e.company_id, e.id LIMIT $3` + s.db.ForUpdate("e"),
-		update: `UPDATE endpoints SET secret = $3, previous_secret = $4 WHERE company_id = $1 AND id = $2`,
+		update: `UPDATE endpoints SET secret = $3, previous_secret = $4, headers = $5 WHERE company_id = $1 AND id = $2`,
 	})
 }
 
 // ResealSecondFactors is ResealWebhooks for second factors.
 func (s *Store) ResealSecondFactors(ctx context.Context, reseal Reseal) (changed int64, err error) {
 	return s.resealAll(ctx, reseal, resealSQL{
-		read: `SELECT CAST(0 AS bigint), a.id, a.totp_secret, NULL FROM administrators a
+		read: `SELECT CAST(0 AS bigint), a.id, a.totp_secret, NULL, NULL FROM administrators a
 			WHERE CAST($1 AS bigint) = 0 AND a.id > $2 AND a.totp_secret IS NOT NULL ORDER BY a.id LIMIT $3` + s.db.ForUpdate("a"),
-		update: `UPDATE administrators SET totp_secret = $3 WHERE $1 = 0 AND id = $2 AND $4 IS NULL`,
+		update: `UPDATE administrators SET totp_secret = $3 WHERE $1 = 0 AND id = $2 AND $4 IS NULL AND $5 IS NULL`,
 	})
 }
 
@@ -68,7 +68,7 @@ func readSealed(ctx context.Context, tx db.Tx, sql string, after domain.Endpoint
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
 		var row sealedRow
-		err := r.Scan(&row.key.CompanyID, &row.key.ID, &row.secrets[0], &row.secrets[1])
+		err := r.Scan(&row.key.CompanyID, &row.key.ID, &row.secrets[0], &row.secrets[1], &row.secrets[2])
 		rows = append(rows, row)
 		return err
 	}, sql, after.CompanyID, after.ID, resealStep)
@@ -93,7 +93,7 @@ func updateSealed(tx db.Tx, sql string, rows []sealedRow, reseal Reseal) (change
 		}
 		if touched {
 			changed++
-			b.Exec(sql, row.key.CompanyID, row.key.ID, row.secrets[0], row.secrets[1])
+			b.Exec(sql, row.key.CompanyID, row.key.ID, row.secrets[0], row.secrets[1], row.secrets[2])
 		}
 	}
 	tx.SendAndCommit(b)

@@ -48,7 +48,9 @@ type EndpointForm struct {
 	Description string
 	StrictOrder bool // one delivery at a time
 	Kinds       []EventChoice
-	HTTPAllowed bool // the operator allows http
+	HTTPAllowed bool   // the operator allows http
+	Rate        string // requests a minute at most; empty: any number
+	Headers     string // a line for each, with masked values
 	Errors      Errors
 }
 
@@ -69,7 +71,16 @@ type EndpointDetail struct {
 	Chart         *Chart
 	Recent        []Delivery
 	Snippets      []Snippet
-	Since         string // where recovering starts unless somebody chooses otherwise, as an input writes it
+	Headers       []string // names of the company's own headers
+	Rate          int64    // requests a minute at most; 0: any number
+	Since         string   // where recovering starts unless somebody chooses otherwise, as an input writes it
+}
+
+func (e EndpointDetail) rate() string {
+	if e.Rate == 0 {
+		return "no limit"
+	}
+	return "at most " + formatCount(e.Rate)
 }
 
 // EventKind is an entry of the catalogue of events.
