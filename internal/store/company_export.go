@@ -29,7 +29,7 @@ var unexportedTables = map[string]bool{"totals": true, "total_changes": true, "t
 
 // unexportedColumns hold secrets, their hashes, and what only the program itself uses.
 var unexportedColumns = map[string]bool{
-	"hash": true, "secret": true, "previous_secret": true, "password_hash": true, "totp_secret": true, "recovery_hashes": true,
+	"hash": true, "previous_hash": true, "secret": true, "previous_secret": true, "headers": true, "password_hash": true, "totp_secret": true, "recovery_hashes": true,
 	"lease_owner": true, "lease_until": true, "theme": true,
 }
 

@@ -37,8 +37,8 @@ func (s *Store) SecondFactors(ctx context.Context) (out []domain.SealedFactor, e
 // not_found.
 func (s *Store) ReplaceLostSecret(ctx context.Context, c domain.Caller, id int64, secret domain.SealedSecret) error {
 	_, err := s.changeEndpoint(ctx, c, id, endpointWrite{
-		set:    `secret = $3, previous_secret = NULL, previous_until = NULL`,
-		action: "webhook.secret_rotated", detail: "The secret before was lost with the key.",
+		set:    `secret = $3, previous_secret = NULL, previous_until = NULL, headers = NULL`,
+		action: "webhook.secret_rotated", detail: "The secret before was lost with the key, and so were its own headers.",
 		args: func(time.Time, []domain.EventKind) []any { return []any{[]byte(secret)} },
 	})
 	return err
