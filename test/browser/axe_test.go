@@ -40,6 +40,9 @@ func fillCompany(f *fixture, b *tab) []string {
 	b.postForm("/cabinet/settings/administrators/invite", "email", "maximiliane.von-der-goltz@subsidiary.baltic-freight.example", "name", "Maximiliane Alexandra von der Goltz-Hohenstein")
 	b.postForm("/cabinet/deliveries/redeliver", "state", "failed")
 	b.postForm("/cabinet/webhooks/2/test")
+	b.postForm("/cabinet/employees/import", "text", "name,email,course\nMaximiliane Alexandra von der Goltz-Hohenstein,max@baltic.example,\nNobody,nonsense,\nPerson 1,p1@baltic.example,Unknown course\n")
+	b.postForm("/cabinet/imports/1", "column0", "name", "column1", "email", "column2", "course")
+	b.postForm("/cabinet/employees/bulk", "act", "tag", "tags", "warehouse", "all", "1")
 	b.open("/cabinet/deliveries?state=retrying")
 	detail := evaluate[string](b, `document.querySelector('a[href^="/cabinet/deliveries/0"]').getAttribute('href')`)
 	return []string{
@@ -50,7 +53,8 @@ func fillCompany(f *fixture, b *tab) []string {
 		"/cabinet/audit?q=HR-7", "/cabinet/audit?action=course.", "/cabinet/employees", "/cabinet/employees?show=left", "/cabinet/employees/1", "/cabinet/employees/new", "/cabinet/employees/1/edit",
 		"/cabinet/reports", "/cabinet/reports/overdue", "/cabinet/reports/courses", "/cabinet/reports/tags", "/cabinet/reports/compliance",
 		"/cabinet/reports/matrix", "/cabinet/reports/person", "/cabinet/employees/1/record",
-		"/cabinet/employees/import", "/cabinet/employees/1/offboard", "/cabinet/employees/1/erase",
+		"/cabinet/employees/import", "/cabinet/imports/1", "/cabinet/imports/1/check", "/cabinet/employees?q=nobody", "/cabinet/employees/bulk?act=tag&all=1",
+		"/cabinet/employees/bulk?act=offboard&all=1", "/cabinet/jobs/1", "/cabinet/employees/1/offboard", "/cabinet/employees/1/erase",
 		"/cabinet/settings", "/cabinet/settings/administrators", "/cabinet/settings/administrators/invite", "/cabinet/settings/sign-in",
 		"/cabinet/settings/sign-in/second-factor", "/cabinet/settings/sign-in/recovery-codes", "/cabinet/settings/sessions",
 		"/cabinet/companies", "/cabinet/no-such-page",

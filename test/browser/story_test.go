@@ -1,0 +1,71 @@
+package browser
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/coursebridge/coursebridge/internal/app"
+)
+
+// TestStoryOfAnHRAdministrator goes from an empty company to people who are imported,
+// corrected, assigned and tagged, and to a record of one of them.
+func TestStoryOfAnHRAdministrator(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(t *testing.T, f *fixture) {
+		if _, err := f.program.AddCourse(t.Context(), f.company.CompanyID, app.CourseInput{Name: "Workplace safety"}); err != nil {
+			t.Fatal(err)
+		}
+		b := f.administrator()
+		if b == nil {
+			return
+		}
+		b.open("/cabinet/employees/import")
+		b.fill("textarea[name=text]", strings.Join([]string{
+			"Employee id,Name,E-mail,Tags,Course,Deadline,Required",
+			"HR-1,Jānis Kalniņš,janis@baltic.example,warehouse,Workplace safety,2001-01-31,yes",
+			"HR-2,Олена Коваль,olena@baltic.example,office,,,",
+			"HR-3,Maximiliane von der Goltz,max baltic.example,office,,,",
+		}, "\n"))
+		b.click("Continue")
+		b.waitForText("Choose what each column holds")
+		b.click("Check")
+		b.waitForText("Import 2 people, assign 1 course")
+		b.fill("input[name=cell3-2]", "max@baltic.example")
+		b.click("Save and check again")
+		b.waitForText("Import 3 people, assign 1 course")
+		b.click("Import 3 people, assign 1 course")
+		b.waitForText("All rows were imported")
+		b.click("View employees")
+		b.waitForText("3 employees")
+
+		evaluate[bool](b, `document.querySelector('input[name=show][value=unassigned]').click(), true`)
+		b.waitForText("2 employees")
+		evaluate[bool](b, `document.querySelector('[data-bulk-all]').click(), true`)
+		b.waitForText("All that match are selected")
+		b.click("Assign")
+		b.waitForText("2 people. Choose at least one course.")
+		evaluate[bool](b, `document.querySelector('input[name=course]').click(), true`)
+		b.waitForText("2 people × 1 course = 2")
+		b.click("Assign 2")
+		b.waitForText("2 assigned")
+
+		b.open("/cabinet/employees?tag=office")
+		b.waitForText("2 employees")
+		evaluate[bool](b, `document.querySelectorAll('[data-bulk-row]').forEach(e => e.click()), true`)
+		b.waitForText("2 selected")
+		b.click("Tag")
+		b.waitForText("Adds tags to 2 people.")
+		b.fill("input[name=tags]", "trained in 2026")
+		b.click("Tag 2 people")
+		b.waitForText("2 tagged")
+
+		b.open("/cabinet/employees?show=overdue")
+		b.waitFor("somebody who is overdue", `document.body.innerText.includes('Jānis Kalniņš') || (location.reload(), false)`)
+		b.click("Jānis Kalniņš")
+		b.waitForText("Assigned: Workplace safety")
+		b.waitForText("overdue")
+		if away := b.foreignRequests(); len(away) > 0 {
+			t.Errorf("the pages requested other hosts: %v", away)
+		}
+	})
+}
