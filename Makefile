@@ -63,6 +63,14 @@ generate: ## regenerate code and assets (assets need npm)
 fresh: ## check, in a copy, that generated files are up to date
 	@scripts/fresh.sh
 
+.PHONY: contract-clients
+contract-clients: ## generate clients from the contract with six generators and compile them (needs npm; not part of test)
+	@scripts/contract-clients.sh
+
+.PHONY: notices
+notices: ## write THIRD_PARTY_NOTICES.txt, the licences of what the program contains (needs npm)
+	@scripts/notices.sh
+
 .PHONY: bench
 bench: ## run the benchmarks on SQLite and a durable PostgreSQL (BENCH=pattern selects some, BENCH_FORM is short or full)
 	@scripts/bench.sh
