@@ -52,6 +52,7 @@ type Cabinet struct {
 	session     *scs.SessionManager
 	crossOrigin *http.CrossOriginProtection
 	mux         *http.ServeMux
+	uploads     uploads
 }
 
 const sessionLifetime = 30 * 24 * time.Hour
@@ -104,7 +105,7 @@ type handler func(p *page) error
 func (c *Cabinet) routes() http.Handler {
 	mux := http.NewServeMux()
 	public := func(pattern string, h handler) { mux.Handle(pattern, c.route(pattern, h)) }
-	private := func(pattern string, h handler) { public(pattern, c.requireSession(c.submitOnce(h))) }
+	private := func(pattern string, h handler) { public(pattern, c.requireSession(c.limitUploads(c.submitOnce(h)))) }
 	c.signInPages(public)
 	c.privatePages(private)
 	public("/cabinet/", c.unknownPage)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/report"
 )
 
 // MaxUpload is the largest request that may upload a file, in bytes.
@@ -50,9 +51,7 @@ func (p *page) csvFile(name string, rows [][]string) error {
 	w.UseCRLF = true
 	for _, row := range rows {
 		for i, cell := range row {
-			if cell != "" && strings.ContainsRune("=+-@", rune(cell[0])) {
-				row[i] = "'" + cell // a spreadsheet would run it
-			}
+			row[i] = report.GuardFormula(cell)
 		}
 	}
 	return w.WriteAll(rows)

@@ -49,3 +49,12 @@ func guardSemicolons(s string) string {
 	}
 	return strings.Join(parts, ";")
 }
+
+// GuardFormula returns s as a cell of a CSV file that no spreadsheet runs, also where it splits cells at semicolons.
+func GuardFormula(s string) string {
+	s = guardSemicolons(s)
+	if looksLikeFormula(s) {
+		s = "'" + s
+	}
+	return s
+}

@@ -21,3 +21,14 @@ func TestSemicolonsAreGuardedForExcel(t *testing.T) {
 		t.Errorf("without a byte order mark: %q", got)
 	}
 }
+
+func TestGuardFormula(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"": "", "Anna": "Anna", "=1+1": "'=1+1", "\t=1": "'\t=1", " -2": "' -2", "x;=1+1": "x;'=1+1", "\uFF1D1": "'\uFF1D1", "a;b": "a;b",
+	} {
+		if got := GuardFormula(in); got != want {
+			t.Errorf("GuardFormula(%q) is %q, want %q", in, got, want)
+		}
+	}
+}

@@ -21,12 +21,21 @@ const (
 	MaxRows    = 50_000 // without the head
 	MaxColumns = 50
 	maxCell    = 4096
+	maxText    = 32 << 20 // of all cells together
 )
+
+var errTooMuchText = fmt.Errorf("the file has more than %d MB of text; split it", maxText>>20)
 
 // Table is a head and the rows below it, each as wide as the head.
 type Table struct {
 	Header []string
 	Rows   [][]string
+}
+
+// builder is a table that is being read.
+type builder struct {
+	Table
+	size int // of the text so far
 }
 
 // Read reads a file, XLSX or CSV, which it recognises by the content. Its errors
@@ -82,28 +91,31 @@ func readCSV(text string) (Table, error) {
 	}
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comma, r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = best, -1, true, true
-	var t Table
+	var t builder
 	for {
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
-			return t, t.check()
+			return t.Table, t.check()
 		}
 		if err != nil {
-			return t, fmt.Errorf("line %d can't be read; save the file as CSV again", len(t.Rows)+2)
+			return t.Table, fmt.Errorf("line %d can't be read; save the file as CSV again", len(t.Rows)+2)
 		}
 		if err := t.add(record); err != nil {
-			return t, err
+			return t.Table, err
 		}
 	}
 }
 
 // add takes the next row; the first one is the head. Empty rows are left out.
-func (t *Table) add(cells []string) error {
+func (t *builder) add(cells []string) error {
 	row, empty := make([]string, 0, max(len(cells), len(t.Header))), true
 	for _, cell := range cells {
 		cell = strings.TrimSpace(strings.ReplaceAll(cell, "\x00", ""))
 		if len(cell) > maxCell {
 			return fmt.Errorf("row %d has a cell of more than %d characters", len(t.Rows)+2, maxCell)
+		}
+		if t.size += len(cell); t.size > maxText {
+			return errTooMuchText
 		}
 		empty = empty && cell == ""
 		row = append(row, strings.ToValidUTF8(cell, ""))

@@ -2,6 +2,7 @@ package sheet
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"encoding/xml"
 	"errors"
@@ -12,8 +13,12 @@ import (
 	"strings"
 )
 
+// A small archive can unpack to any size, and its XML can be nested to any depth. These
+// bounds keep what a file costs in proportion to the tables that people have.
 const (
-	maxUnpacked = 256 << 20 // of one part of the file
+	maxUnpacked = 64 << 20  // of one part of the file
+	maxElement  = 512 << 10 // of a row or a shared text: 16,384 empty cells fit
+	maxDepth    = 50
 	maxShared   = 1_000_000
 	maxParts    = 1000
 )
@@ -27,26 +32,54 @@ func readXLSX(content []byte) (Table, error) {
 		return Table{}, errXLSX
 	}
 	var shared []string
-	if err := readPart(archive, "xl/sharedStrings.xml", func(d *xml.Decoder) error {
+	if err := readPart(archive, "xl/sharedStrings.xml", func(d *partDecoder) error {
 		shared, err = readShared(d)
 		return err
 	}); err != nil && !errors.Is(err, errNoPart) {
 		return Table{}, err
 	}
-	var t Table
-	err = readPart(archive, "xl/worksheets/sheet1.xml", func(d *xml.Decoder) error { return t.readRows(d, shared) })
+	var t builder
+	err = readPart(archive, "xl/worksheets/sheet1.xml", func(d *partDecoder) error { return t.readRows(d, shared) })
 	if errors.Is(err, errNoPart) {
 		err = errXLSX
 	}
 	if err != nil {
-		return t, err
+		return t.Table, err
 	}
-	return t, t.check()
+	return t.Table, t.check()
 }
 
 var errNoPart = errors.New("the workbook has no such part")
 
-func readPart(archive *zip.Reader, name string, read func(*xml.Decoder) error) error {
+// partDecoder reads one part of a workbook. It fails if the part is too large, or if too
+// much of it is read before the next call of begin.
+type partDecoder struct {
+	*xml.Decoder
+	in      io.Reader
+	total   int // bytes that were read
+	element int // of them, since begin
+}
+
+func newPartDecoder(in io.Reader) *partDecoder {
+	d := &partDecoder{in: in}
+	d.Decoder = xml.NewDecoder(bufio.NewReader(d))
+	return d
+}
+
+// Read implements io.Reader for the XML decoder.
+func (d *partDecoder) Read(p []byte) (int, error) {
+	if d.total > maxUnpacked || d.element > maxElement {
+		return 0, errXLSX
+	}
+	n, err := d.in.Read(p)
+	d.total, d.element = d.total+n, d.element+n
+	return n, err
+}
+
+// begin starts the count of the next element or token.
+func (d *partDecoder) begin() { d.element = 0 }
+
+func readPart(archive *zip.Reader, name string, read func(*partDecoder) error) error {
 	at := slices.IndexFunc(archive.File, func(f *zip.File) bool { return strings.EqualFold(f.Name, name) })
 	if at < 0 {
 		return errNoPart
@@ -56,25 +89,35 @@ func readPart(archive *zip.Reader, name string, read func(*xml.Decoder) error) e
 		return errXLSX
 	}
 	defer part.Close()
-	return read(xml.NewDecoder(io.LimitReader(part, maxUnpacked)))
+	return read(newPartDecoder(part))
 }
 
-func readShared(d *xml.Decoder) ([]string, error) {
+func readShared(d *partDecoder) ([]string, error) {
 	var out []string
+	size := 0
 	err := eachElement(d, "si", func(start xml.StartElement) error {
 		var item xlsxText
 		if err := d.DecodeElement(&item, &start); err != nil || len(out) == maxShared {
 			return errXLSX
 		}
-		out = append(out, item.text())
+		text := item.text()
+		if len(text) > maxCell {
+			text = text[:maxCell+1] // a row that refers to it is refused
+		}
+		out = append(out, strings.Clone(text))
+		if size += len(text); size > maxText {
+			return errTooMuchText
+		}
 		return nil
 	})
 	return out, err
 }
 
 // eachElement calls fn at the beginning of every element with the name.
-func eachElement(d *xml.Decoder, name string, fn func(xml.StartElement) error) error {
+func eachElement(d *partDecoder, name string, fn func(xml.StartElement) error) error {
+	depth := 0
 	for {
+		d.begin()
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -82,10 +125,19 @@ func eachElement(d *xml.Decoder, name string, fn func(xml.StartElement) error) e
 		if err != nil {
 			return errXLSX
 		}
-		if start, ok := token.(xml.StartElement); ok && start.Name.Local == name {
-			if err := fn(start); err != nil {
-				return err
+		switch token := token.(type) {
+		case xml.EndElement:
+			depth--
+		case xml.StartElement:
+			if token.Name.Local == name { // fn reads its end too
+				d.begin()
+				err = fn(token)
+			} else if depth++; depth > maxDepth {
+				err = errXLSX
 			}
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
@@ -107,7 +159,7 @@ type xlsxRow struct {
 	} `xml:"c"`
 }
 
-func (t *Table) readRows(d *xml.Decoder, shared []string) error {
+func (t *builder) readRows(d *partDecoder, shared []string) error {
 	return eachElement(d, "row", func(start xml.StartElement) error {
 		var row xlsxRow
 		if err := d.DecodeElement(&row, &start); err != nil {
