@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -14,11 +15,18 @@ var notOurWords = regexp.MustCompile(`>\s*Acts\s*<|Must name at least one|[Mm]us
 
 func TestPagesUseOurWords(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("*.templ")
-	if err != nil || len(files) < 20 {
-		t.Fatalf("found %d templates, %v", len(files), err)
+	var files []string
+	for _, pattern := range []string{"*.templ", "*.go", "../*.go"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) < 20 {
+			t.Fatalf("found %d files of %s, %v", len(found), pattern, err)
+		}
+		files = append(files, found...)
 	}
 	for _, file := range files {
+		if strings.HasSuffix(file, "_templ.go") || strings.HasSuffix(file, "_test.go") {
+			continue // generated from a template, or no page at all
+		}
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
