@@ -8,7 +8,7 @@ import (
 )
 
 // TestStoryOfAnHRAdministrator goes from an empty company to people who are imported,
-// corrected, assigned and tagged, and to a record of one of them.
+// corrected, assigned and tagged, and to a printed compliance report.
 func TestStoryOfAnHRAdministrator(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(t *testing.T, f *fixture) {
@@ -64,6 +64,13 @@ func TestStoryOfAnHRAdministrator(t *testing.T) {
 		b.click("Jānis Kalniņš")
 		b.waitForText("Assigned: Workplace safety")
 		b.waitForText("overdue")
+
+		b.open("/cabinet/reports")
+		b.click("Were we compliant on a date?")
+		b.waitFor("the course in the report", `location.pathname === '/cabinet/reports/compliance' && document.querySelector('table')?.innerText.includes('Workplace safety')`)
+		evaluate[bool](b, `window.print = () => { window.cbPrinted = true }, true`)
+		b.click("Print")
+		b.waitFor("the print dialog", `window.cbPrinted === true`)
 		if away := b.foreignRequests(); len(away) > 0 {
 			t.Errorf("the pages requested other hosts: %v", away)
 		}
