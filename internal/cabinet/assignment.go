@@ -179,15 +179,7 @@ func assignment(p *page, a domain.Assignment) error {
 
 // changeView describes one change of an assignment.
 func (p *page) changeView(c domain.AssignmentChange) view.AssignmentChange {
-	out := view.AssignmentChange{At: c.At, Tone: view.ToneGrey, By: c.By}
-	switch c.ByKind {
-	case domain.ActorToken:
-		out.By = "Token " + c.By
-	case domain.ActorOperator:
-		out.By = "Platform operator"
-	case domain.ActorPlatform, domain.ActorSystem:
-		out.By = ""
-	}
+	out := view.AssignmentChange{At: c.At, Tone: view.ToneGrey, By: changedBy(c)}
 	switch c.Cause {
 	case domain.CauseAssigned:
 		out.Title = "Assigned"
@@ -205,6 +197,26 @@ func (p *page) changeView(c domain.AssignmentChange) view.AssignmentChange {
 		out.Title, out.Tone = view.StatusWord(string(c.To))
 	}
 	return out
+}
+
+// changedBy describes who made a change, and from where.
+func changedBy(c domain.AssignmentChange) string {
+	switch c.Via {
+	case string(domain.ActorToken):
+		return "API token " + c.By
+	case domain.ViaImport:
+		return "Import by " + c.By
+	case string(domain.ActorOperator):
+		return "Platform operator"
+	case string(domain.ActorSystem):
+		return "Automatic"
+	case string(domain.ActorPlatform), "":
+		if c.Cause == domain.CauseAssigned {
+			return "" // nothing is known about it any more
+		}
+		return "Learner"
+	}
+	return c.By
 }
 
 // deadlineChange shows the two instants of a changed deadline in the company's zone.

@@ -73,7 +73,7 @@ type AssignmentChange struct {
 	From, To Status // equal if the status did not change
 	Cause    string // an ActivityType, an ActKind or CauseAssigned
 	Detail   string
-	ByKind   ActorKind // empty for learners
+	Via      string // an ActorKind or ViaImport; empty for learners
 	By       string
 }
 

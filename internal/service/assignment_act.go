@@ -14,7 +14,7 @@ type AssignmentActStore interface {
 	AssignmentList(ctx context.Context, company int64, q domain.AssignmentQuery, p domain.PageRequest) (domain.Page[domain.Assignment], error)
 	TabCounts(ctx context.Context, company int64, q domain.AssignmentQuery) (domain.TabCounts, error)
 	AssignmentHistory(ctx context.Context, company, id int64) ([]domain.AssignmentChange, error)
-	AssignedBy(ctx context.Context, a domain.Assignment) (domain.Actor, error)
+	AssignedBy(ctx context.Context, a domain.Assignment) (by, via string, err error)
 	ActOnAssignments(ctx context.Context, c domain.Caller, act domain.AssignmentAct, ids []int64) ([]domain.ActResult, error)
 	CountMatching(ctx context.Context, company int64, pick domain.AssignmentPick, kind domain.ActKind) (domain.ActCount, error)
 	AddActJob(ctx context.Context, c domain.Caller, in domain.NewJob, pick domain.AssignmentPick) (domain.Job, error)
@@ -46,12 +46,12 @@ func (l *Learning) CountTabs(ctx context.Context, c domain.Caller, q domain.Assi
 // AssignmentHistory returns everything that has happened to an assignment, the oldest
 // first.
 func (l *Learning) AssignmentHistory(ctx context.Context, a domain.Assignment) ([]domain.AssignmentChange, error) {
-	by, err := l.store.AssignedBy(ctx, a)
+	by, via, err := l.store.AssignedBy(ctx, a)
 	if err != nil {
 		return nil, err
 	}
 	changes, err := l.store.AssignmentHistory(ctx, a.CompanyID, a.ID)
-	first := domain.AssignmentChange{At: a.AssignedAt, To: domain.StatusAssigned, Cause: domain.CauseAssigned, ByKind: by.Kind, By: by.Label}
+	first := domain.AssignmentChange{At: a.AssignedAt, To: domain.StatusAssigned, Cause: domain.CauseAssigned, Via: via, By: by}
 	return append([]domain.AssignmentChange{first}, changes...), err
 }
 

@@ -85,7 +85,7 @@ func (s *Store) AssignmentHistory(ctx context.Context, company, id int64) ([]dom
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
 		var c domain.AssignmentChange
-		err := r.Scan(&c.At, &c.From, &c.To, &c.Cause, &c.Detail, &c.ByKind, &c.By)
+		err := r.Scan(&c.At, &c.From, &c.To, &c.Cause, &c.Detail, &c.Via, &c.By)
 		out = append(out, c)
 		return err
 	}, `SELECT h.at, h.from_status, h.to_status, h.cause, coalesce(h.detail, ''), coalesce(h.actor_kind, ''),
@@ -94,14 +94,20 @@ func (s *Store) AssignmentHistory(ctx context.Context, company, id int64) ([]dom
 	return out, s.read(ctx, b)
 }
 
-// AssignedBy returns who made an assignment, as far as the audit log goes back. The
-// entry has the stamp of the transaction that made it.
-func (s *Store) AssignedBy(ctx context.Context, a domain.Assignment) (domain.Actor, error) {
-	var by domain.Actor
+// AssignedBy returns who made an assignment and on which way: an ActorKind or
+// ViaImport. The assignment names both. If an older program made it, they come from
+// the audit log, as far as that goes back: the entry has the stamp of the transaction.
+func (s *Store) AssignedBy(ctx context.Context, a domain.Assignment) (by, via string, err error) {
+	each := func(r db.Rows) error { return r.Scan(&by, &via) }
 	b := &db.Batch{}
-	b.Query(func(r db.Rows) error { return r.Scan(&by.Kind, &by.ID, &by.Label) },
-		`SELECT e.actor_kind, e.actor_id, CASE WHEN e.actor_kind = 'person' THEN `+actorLabelSQL("'person:' || CAST(e.actor_id AS text)")+` ELSE e.actor_label END
+	b.Query(each, `SELECT `+actorLabelSQL("coalesce(a.assigned_by, '')")+`, coalesce(a.assigned_via, '')
+		FROM assignments a WHERE a.company_id = $1 AND a.id = $2`, a.CompanyID, a.ID)
+	if err := s.read(ctx, b); err != nil || via != "" {
+		return by, via, err
+	}
+	b = &db.Batch{}
+	b.Query(each, `SELECT CASE WHEN e.actor_kind = 'person' THEN `+actorLabelSQL("'person:' || CAST(e.actor_id AS text)")+` ELSE e.actor_label END, e.actor_kind
 		FROM audit_entries e WHERE e.company_id = $1 AND e.at = $2 AND e.action = 'assignment.created'
 		ORDER BY CASE WHEN e.record_id = $3 THEN 0 ELSE 1 END, e.id LIMIT 1`, a.CompanyID, a.AssignedAt, strconv.FormatInt(a.ID, 10))
-	return by, s.read(ctx, b)
+	return by, via, s.read(ctx, b)
 }

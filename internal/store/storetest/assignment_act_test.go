@@ -95,3 +95,31 @@ func TestAssignJobIsDoneOnce(t *testing.T) {
 		}
 	})
 }
+
+// The assignment itself names who made it, so that the answer stays when the audit
+// log has been emptied. One that an older program made is looked up there.
+func TestAssignedByOutlivesTheAuditLog(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newTestCompany(t, s)
+		f.provisionAll("E1", "E2", "E3")
+		course := f.addAssessment()
+		byToken, old := f.assign("A1", "E1", course), f.assign("A2", "E2", course)
+		imported := f
+		imported.c.Actor.RequestID = domain.ImportRequest(7)
+		byImport := imported.assign("A3", "E3", course)
+		change(t, s, `UPDATE assignments SET assigned_by = NULL, assigned_via = NULL WHERE id = $1`, old.ID)
+		want := func(a domain.Assignment, by, via string) {
+			t.Helper()
+			gotBy, gotVia, err := s.AssignedBy(t.Context(), a)
+			if err != nil || gotBy != by || gotVia != via {
+				t.Errorf("assignment %s was made by %q via %q, %v; want %q via %q", a.ExternalID, gotBy, gotVia, err, by, via)
+			}
+		}
+		want(old, f.c.Actor.Label, string(f.c.Actor.Kind))
+		change(t, s, `DELETE FROM audit_entries WHERE company_id = $1`, f.c.Company.ID)
+		want(byToken, f.c.Actor.Label, string(f.c.Actor.Kind))
+		want(byImport, f.c.Actor.Label, domain.ViaImport)
+		want(old, "", "")
+	})
+}
