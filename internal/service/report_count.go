@@ -11,7 +11,7 @@ import (
 
 const (
 	// countedAtOnce is the number of assignments up to which a company's reports are
-	// counted while its page waits. Counting them takes about 20 ms on PostgreSQL.
+	// counted while its page waits.
 	countedAtOnce = 20_000
 	// countAge is how old an answer gets before it is counted again.
 	countAge = 2 * time.Minute
