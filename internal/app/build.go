@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/coursebridge/coursebridge/internal/cabinet"
 	"github.com/coursebridge/coursebridge/internal/delivery"
@@ -36,11 +37,12 @@ type parts struct {
 	reports    *service.Reports
 	webhookOff bool
 	retention  Retention
-	notes      []string // shown by /readyz?verbose
+	tracer     trace.Tracer // nil if nothing is traced
+	notes      []string     // shown by /readyz?verbose
 }
 
-func (a *App) build(sc ServeConfig) (*parts, error) {
-	p := &parts{registry: prometheus.NewRegistry(), sessions: service.NewSessions(a.store), webhookOff: sc.Webhooks.Off, retention: sc.Retention}
+func (a *App) build(sc ServeConfig, tracer trace.Tracer) (*parts, error) {
+	p := &parts{tracer: tracer, registry: prometheus.NewRegistry(), sessions: service.NewSessions(a.store), webhookOff: sc.Webhooks.Off, retention: sc.Retention}
 	p.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if err := a.registerMetrics(p.registry); err != nil {
 		return nil, err
@@ -65,7 +67,7 @@ func (a *App) build(sc ServeConfig) (*parts, error) {
 		Listen: sc.Listen, TLSCert: sc.TLSCert, TLSKey: sc.TLSKey, Mounts: a.mounts(p, sc), Checks: a.checks(p, sc.Webhooks), Notes: func() []string { return p.notes },
 		Log: a.log, Registry: p.registry, TrustedProxies: proxies, HTTPS: a.https(),
 		MetricsAllow: allow, HideMetrics: sc.Inspect.MetricsListen != "",
-		ShutdownDelay: sc.Stop.Delay, DrainTimeout: sc.Stop.Drain,
+		ShutdownDelay: sc.Stop.Delay, DrainTimeout: sc.Stop.Drain, Tracer: tracer,
 	})
 	return p, err
 }
@@ -179,7 +181,7 @@ func (a *App) buildDelivery(p *parts, wc WebhookConfig) error {
 	if err != nil {
 		return fmt.Errorf("register delivery metrics: %w", err)
 	}
-	p.sender = a.newSender(wc)
+	p.sender = a.newSender(wc, p.tracer)
 	p.webhooks = a.newWebhooks(p.sender, wc, p.background.log)
 	config := delivery.DispatcherConfig{
 		Queue: a.store, Bus: a.store.Engine(), Secrets: a.box, Sender: p.sender, Schedule: schedule, Metrics: metrics,
@@ -192,10 +194,10 @@ func (a *App) buildDelivery(p *parts, wc WebhookConfig) error {
 	return nil
 }
 
-func (a *App) newSender(wc WebhookConfig) *delivery.Sender {
+func (a *App) newSender(wc WebhookConfig, tracer trace.Tracer) *delivery.Sender {
 	config := delivery.Config{
 		Guard:     wc.guard(),
-		UserAgent: "coursebridge/" + a.config.Version, Timeout: wc.Timeout, Now: a.store.Now,
+		UserAgent: "coursebridge/" + a.config.Version, Timeout: wc.Timeout, Now: a.store.Now, Tracer: tracer,
 	}
 	switch {
 	case wc.Off: // test events fail with this sentence

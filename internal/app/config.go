@@ -128,7 +128,7 @@ func (c Config) validate() error {
 
 // databaseOptions returns how the database is opened.
 func (c Config) databaseOptions() db.Options {
-	return db.Options{MaxConnections: c.DatabaseConnections, TransactionPooler: c.TransactionPooler, DirectAddress: c.DatabaseDirect}
+	return db.Options{MaxConnections: c.DatabaseConnections, TransactionPooler: c.TransactionPooler, DirectAddress: c.DatabaseDirect, Traced: tracingOn()}
 }
 
 func (c Config) checkDirect() error {

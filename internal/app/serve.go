@@ -87,7 +87,14 @@ func (a *App) Serve(ctx context.Context, sc ServeConfig) error {
 		return err
 	}
 	a.warnAtStart()
-	p, err := a.build(sc)
+	tracer, stopTracing, err := a.startTracing(ctx)
+	if err != nil {
+		return err
+	}
+	if stopTracing != nil {
+		defer stopTracing()
+	}
+	p, err := a.build(sc, tracer)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func withWebhooks[T any](ctx context.Context, a *App, wc WebhookConfig, company 
 	if err != nil {
 		return none, err
 	}
-	sender := a.newSender(wc)
+	sender := a.newSender(wc, nil)
 	defer sender.Close()
 	return fn(a.newWebhooks(sender, wc, a.log), c)
 }

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
@@ -50,6 +52,8 @@ type Config struct {
 	Proxy func(*http.Request) (*url.URL, error)
 
 	Now func() time.Time // time.Now if nil
+
+	Tracer trace.Tracer // makes a span of each attempt; nil makes none
 }
 
 // Sender sends single attempts. It is safe for use by any number of goroutines, which share its connections.
@@ -105,7 +109,12 @@ type Request struct {
 func (s *Sender) Send(ctx context.Context, r Request) Outcome {
 	begun := time.Now()
 	out := Outcome{StartedAt: s.config.Now()}
+	end := func(*Outcome) {}
+	if s.config.Tracer != nil {
+		ctx, end = s.beginSpan(ctx, &r)
+	}
 	s.attempt(ctx, &r, &out)
+	end(&out)
 	out.Duration = time.Since(begun)
 	return out
 }
@@ -120,6 +129,9 @@ func (s *Sender) attempt(ctx context.Context, r *Request, out *Outcome) {
 	if err != nil {
 		out.fail(KindInternal, "The request could not be made, as "+err.Error()+"; tell the operator of this service.")
 		return
+	}
+	if s.config.Tracer != nil {
+		headers = append(headers, traceHeaders(ctx)...)
 	}
 	out.RequestHeaders = append(domain.Headers{
 		{Name: "Host", Value: to.url.Host},

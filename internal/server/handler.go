@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
@@ -25,6 +27,7 @@ type handler struct {
 	metrics   *metrics
 	proxies   []netip.Prefix
 	https     bool
+	tracer    trace.Tracer // nil if nothing is traced
 	proxyOnce sync.Once
 }
 
@@ -37,7 +40,8 @@ type request struct {
 	start  time.Time
 	end    time.Time
 	method string
-	broken bool // the answer was cut off
+	broken bool       // the answer was cut off
+	span   trace.Span // nil if the request is not traced
 }
 
 func newHandler(o Options, ready *readiness) (*handler, error) {
@@ -48,7 +52,7 @@ func newHandler(o Options, ready *readiness) (*handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &handler{log: o.Log, refusals: newRefusalSampler(time.Now), metrics: m, proxies: o.TrustedProxies, https: o.HTTPS}
+	h := &handler{log: o.Log, refusals: newRefusalSampler(time.Now), metrics: m, proxies: o.TrustedProxies, https: o.HTTPS, tracer: o.Tracer}
 	own := []Mount{
 		{Prefix: "/healthz", Handler: http.HandlerFunc(healthz), API: true, Quiet: true},
 		{Prefix: "/readyz", Handler: ready, API: true, Quiet: true},
@@ -71,6 +75,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		// A half-closed connection cancels the request's context as a broken one
 		// does. The answers of an API are short, so it is worth finishing them.
 		parent = context.WithoutCancel(parent)
+	}
+	if h.tracer != nil && !mount.Quiet {
+		parent = h.beginSpan(parent, q, r)
 	}
 	q.Begin(parent, w, r)
 	h.findClient(q, r)
@@ -128,6 +135,9 @@ func (h *handler) finish(q *request, r *http.Request, panicked any) {
 	q.extendDeadline(q.end) // net/http still has a buffer to send
 	h.metrics.observe(routeLabel(q.Info.Route), q.method, q.status, q.end.Sub(q.start))
 	h.logRequest(q)
+	if q.span != nil {
+		q.endSpan()
+	}
 	if q.mount.Served != nil && q.Info.TokenID != 0 {
 		q.mount.Served(Served{Info: &q.Info, Method: q.method, Status: q.status, Duration: q.end.Sub(q.start)})
 	}

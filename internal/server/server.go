@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 )
 
 const (
@@ -53,6 +54,8 @@ type Options struct {
 	// DrainTimeout is how long a stopping server waits for running requests; 0 means
 	// DefaultDrainTimeout.
 	DrainTimeout time.Duration
+	// Tracer makes a span of each request; nil makes none.
+	Tracer trace.Tracer
 }
 
 // Server serves its mounts over HTTP.

@@ -78,6 +78,9 @@ func OpenWith(ctx context.Context, address string, options db.Options) (*Store, 
 	default:
 		return nil, errors.New("a database address begins with sqlite:// or postgres://")
 	}
+	if options.Traced {
+		engine = tracedEngine{engine}
+	}
 	return New(engine), nil
 }
 

@@ -25,6 +25,8 @@ type Options struct {
 	// DirectAddress is PostgreSQL's own address behind the pooler, for what needs a
 	// session. It may be empty.
 	DirectAddress string
+	// Traced adds spans to calls whose context belongs to a trace.
+	Traced bool
 	// Clock replaces the machine's clock on SQLite; tests step it. On PostgreSQL
 	// tests replace the function database_clock of the schema.
 	Clock func() time.Time
