@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -33,7 +34,7 @@ func TestPostmanHasEveryOperation(t *testing.T) {
 		for _, item := range folder.Item {
 			r := item.Request
 			got = append(got, r.Method+" "+r.URL.Raw)
-			if withBody := r.Method == "POST" || r.Method == "PATCH"; withBody != json.Valid([]byte(r.Body.Raw)) {
+			if withBody := r.Method == http.MethodPost || r.Method == http.MethodPatch; withBody != json.Valid([]byte(r.Body.Raw)) {
 				t.Errorf("%s %s has the body %q", r.Method, r.URL.Raw, r.Body.Raw)
 			}
 		}

@@ -150,10 +150,11 @@ func overdueReport(p *page, r reportRequest) error {
 
 // lateLabel describes one of the steps of domain.LateSteps.
 func lateLabel(step int) string {
-	switch last := len(domain.LateSteps); {
-	case step == 0:
+	last := len(domain.LateSteps)
+	switch step {
+	case 0:
 		return fmt.Sprintf("Up to %d days", domain.LateSteps[0])
-	case step == last:
+	case last:
 		return fmt.Sprintf("More than %d days", domain.LateSteps[last-1])
 	}
 	return fmt.Sprintf("%d to %d days", domain.LateSteps[step-1]+1, domain.LateSteps[step])

@@ -35,7 +35,7 @@ func regenerateToken(p *page) error {
 	if err != nil {
 		form.Errors["grace"] = "Choose when the old secret stops working."
 	}
-	in := domain.TokenRegeneration{Grace: time.Duration(hours) * time.Hour} //nolint:gosec // At most 65,535 hours.
+	in := domain.TokenRegeneration{Grace: time.Duration(hours) * time.Hour}
 	if in.ExpiresAt, err = p.expiry(form.Expiry, form.Date); err != nil {
 		form.Errors[expiryDate] = sentence(err.Error())
 	}

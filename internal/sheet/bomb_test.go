@@ -50,7 +50,8 @@ const (
 )
 
 // Small files that unpack to very much are refused, and cost little memory until then.
-// The test does not run in parallel, because it measures what is allocated.
+//
+//nolint:paralleltest // It measures what is allocated.
 func TestBombsAreRefused(t *testing.T) {
 	const mega = 1 << 20
 	for name, parts := range map[string]map[string]part{

@@ -43,7 +43,8 @@ func TestWaitingChangesLeaveConnectionsToOthers(t *testing.T) {
 	call("/api/v1/employees/provision", busy, map[string]any{"externalId": "b", "email": "b@people.example", "name": "B"})
 	call("/api/v1/assignments", busy, map[string]any{"employeeExternalId": "b", "courseId": course, "externalId": "a"})
 	visitor := newVisitor(t, server.url)
-	link := made.SignInURL[strings.Index(made.SignInURL, "/cabinet/"):]
+	_, rest, _ := strings.Cut(made.SignInURL, "/cabinet/")
+	link := "/cabinet/" + rest
 	visitor.get(link)
 	visitor.post(link, "password", "violet tram engine pancake", "repeat", "violet tram engine pancake")
 

@@ -82,7 +82,7 @@ type homeFigure struct {
 }
 
 // list returns the figures in their order.
-func (f HomeFigures) list(c Clock) []homeFigure {
+func (f HomeFigures) list() []homeFigure {
 	since := func(change string) string {
 		if f.Since == nil {
 			return ""
