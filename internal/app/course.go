@@ -49,7 +49,7 @@ func (a *App) SliceCourse(ctx context.Context, company, course int64, name strin
 	if err != nil {
 		return CourseAdded{}, err
 	}
-	id, err := a.learning.CutSlice(ctx, c, course, name, modules)
+	id, err := a.learning.CutSlice(ctx, c, course, domain.SliceInput{Name: name, Modules: modules})
 	return CourseAdded{CourseID: id}, err
 }
 

@@ -118,6 +118,7 @@ func (c *Cabinet) privatePages(private register) {
 	c.homePages(private)
 	c.overviewPages(private)
 	c.employeePages(private)
+	c.coursePages(private)
 	c.assignmentPages(private)
 	c.reportPages(private)
 	c.tokenPages(private)

@@ -120,7 +120,7 @@ func (p *page) shell() view.Shell {
 	return view.Shell{
 		Clock: p.clock(), Theme: p.theme(), Path: p.requestURI(), Company: p.identity.Company.Name,
 		CanSwitch: len(p.identity.Companies) > 1, Person: view.Person{Name: who.Name, Email: who.Email}, Flashes: p.flashes(),
-		Sections: view.Sections{Employees: true, Assignments: true, Reports: true},
+		Sections: view.Sections{Employees: true, Courses: true, Assignments: true, Reports: true},
 	}
 }
 

@@ -46,6 +46,11 @@ var routeAccess = map[string]access{
 	"GET " + view.PathEmployees + "/{id}/bring-back": look, "POST " + view.PathEmployees + "/{id}/bring-back": change,
 	"GET " + view.PathEmployees + "/{id}/erase": look, "POST " + view.PathEmployees + "/{id}/erase": change,
 
+	"GET " + view.PathCourses: look, "GET " + view.PathCoursesExport: look, "GET " + view.PathCourses + "/{id}": look,
+	"GET " + view.PathCourses + "/{id}/slice": look, "POST " + view.PathCourses + "/{id}/slice": change,
+	"GET " + view.PathCourses + "/{id}/edit": look, "POST " + view.PathCourses + "/{id}/edit": change,
+	"GET " + view.PathCourses + "/{id}/archive": look, "POST " + view.PathCourses + "/{id}/archive": change,
+
 	"GET " + view.PathFind: look, "GET " + view.PathRequests: look,
 	"GET " + view.PathAssignments: look, "GET " + view.PathAssignmentsExport: look, "GET " + view.PathAssignments + "/{id}": look,
 	"GET " + view.PathAssign: look, "POST " + view.PathAssignPreview: look, "POST " + view.PathAssign: change,

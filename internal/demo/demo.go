@@ -59,7 +59,7 @@ func (w *World) Seed(ctx context.Context, progress func(done, total int, what st
 		w.courses = append(w.courses, c)
 		stepDone("courses")
 	}
-	sliceID, err := w.learning.CutSlice(ctx, w.caller, w.courses[1].ID, "Workplace safety: office staff", []int{1, 3})
+	sliceID, err := w.learning.CutSlice(ctx, w.caller, w.courses[1].ID, domain.SliceInput{Name: "Workplace safety: office staff", Modules: []int{1, 3}})
 	if err != nil {
 		return fmt.Errorf("cut a slice: %w", err)
 	}

@@ -70,10 +70,44 @@ func (c *Course) Check() error {
 	return checks.Err()
 }
 
+// SliceInput is what a slice is made of: modules of its course, named by their
+// positions from 1, in the order in which they are to be done.
+type SliceInput struct {
+	Name       string
+	ExternalID string // optional
+	Modules    []int
+}
+
+// Of returns the slice of a course. Codes: invalid_request.
+func (in SliceInput) Of(whole Course) (Course, error) {
+	slice := Course{
+		ParentID: whole.ID, Name: in.Name, ExternalID: in.ExternalID, IsAssessment: whole.IsAssessment,
+		PassMark: whole.PassMark, AllowedAttempts: whole.AllowedAttempts,
+	}
+	var checks Checks
+	if len(in.Modules) == 0 {
+		checks.Add("modules", errors.New("must name at least one module"))
+	}
+	for _, position := range in.Modules {
+		if position < 1 || position > len(whole.Modules) {
+			checks.Add("modules", errors.New("must be positions of the course's modules, counted from 1"))
+			break
+		}
+		slice.Modules = append(slice.Modules, whole.Modules[position-1])
+		slice.Sources = append(slice.Sources, position)
+	}
+	if err := checks.Err(); err != nil {
+		return slice, err
+	}
+	return slice, slice.Check()
+}
+
 // Errors about courses.
 var (
 	ErrCourseNotFound     = Errorf(CodeCourseNotFound, "There is no course with this id. GET /courses lists the courses of the company.")
 	ErrCourseWrongCompany = Errorf(CodeWrongCompany, "This course is not among the courses of the token's company. GET /courses lists them.")
 	ErrCourseArchived     = Errorf(CodeCourseArchived, "This course is archived, so it can't be assigned any more. Choose another one.")
+	ErrSliceInUse         = Errorf(CodeConflict, "This slice is assigned to people, so it can't be edited. Make another slice, or archive this one.")
+	ErrNotASlice          = Errorf(CodeConflict, "Only slices can be edited here. The learning platform changes its own courses.")
 	ErrCourseIDTaken      = Errorf(CodeExternalIDTaken, "Another course already has this external id.")
 )

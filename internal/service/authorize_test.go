@@ -16,7 +16,7 @@ import (
 // suspended. Whatever is not listed here changes something or shows a secret.
 var reads = map[string][]string{
 	"Learning": {
-		"Assignment", "AssignmentByExternalID", "Assignments", "CountTabs", "Courses", "Employee", "EmployeeOverviews", "EmployeeRecord",
+		"Assignment", "AssignmentByExternalID", "Assignments", "CountTabs", "Course", "CourseMedianDays", "CourseOverviews", "Courses", "Employee", "EmployeeOverviews", "EmployeeRecord",
 		"Employees", "ErasureEffects", "FindPeople", "HomeFigures", "ListAssignments", "Tags",
 	},
 	"Jobs":           {"Get", "Latest"},
@@ -32,7 +32,7 @@ var reads = map[string][]string{
 	"Requests":       {"Hours", "List"},
 	"Reports": {
 		"AssignmentList", "Assignments", "AuditLog", "Compliance", "ComplianceFile", "CompletionByCourse", "CompletionByTag",
-		"CourseCompletionFile", "EmployeeList", "Employees", "Lateness", "Matrix", "MatrixFile", "TagCompletionFile", "UsedCourses",
+		"CourseCompletionFile", "CourseList", "EmployeeList", "Employees", "Lateness", "Matrix", "MatrixFile", "TagCompletionFile", "UsedCourses",
 	},
 }
 

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
@@ -45,8 +44,9 @@ func (l *Learning) ArchiveCourse(ctx context.Context, c domain.Caller, id int64)
 }
 
 // CutSlice makes a course from some modules of another one, named by their
-// positions from 1. Codes: invalid_request, course_not_found, wrong_company.
-func (l *Learning) CutSlice(ctx context.Context, c domain.Caller, parent int64, name string, modules []int) (int64, error) {
+// positions from 1. Codes: invalid_request, course_not_found, wrong_company,
+// external_id_taken.
+func (l *Learning) CutSlice(ctx context.Context, c domain.Caller, parent int64, in domain.SliceInput) (int64, error) {
 	if err := c.Authorize(domain.PermissionChange); err != nil {
 		return 0, err
 	}
@@ -54,25 +54,60 @@ func (l *Learning) CutSlice(ctx context.Context, c domain.Caller, parent int64, 
 	if err != nil {
 		return 0, err
 	}
-	slice := domain.Course{
-		ParentID: parent, Name: name, IsAssessment: whole.IsAssessment,
-		PassMark: whole.PassMark, AllowedAttempts: whole.AllowedAttempts,
-	}
-	var checks domain.Checks
-	if len(modules) == 0 {
-		checks.Add("modules", errors.New("must name at least one module"))
-	}
-	for _, position := range modules {
-		if position < 1 || position > len(whole.Modules) {
-			checks.Add("modules", errors.New("must be positions of the course's modules, counted from 1"))
-			break
-		}
-		slice.Modules = append(slice.Modules, whole.Modules[position-1])
-	}
-	if err := checks.Err(); err != nil {
+	slice, err := in.Of(whole)
+	if err != nil {
 		return 0, err
 	}
-	return l.AddCourse(ctx, c, slice)
+	return l.store.AddCourse(ctx, c, slice)
+}
+
+// EditSlice changes the name, the external id and the modules of a slice that nobody
+// has. Codes: invalid_request, course_not_found, wrong_company, external_id_taken,
+// conflict.
+func (l *Learning) EditSlice(ctx context.Context, c domain.Caller, id int64, in domain.SliceInput) error {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return err
+	}
+	old, err := l.store.Course(ctx, c.Company.ID, id)
+	if err != nil {
+		return err
+	}
+	if old.ParentID == 0 {
+		return domain.ErrNotASlice
+	}
+	whole, err := l.store.Course(ctx, c.Company.ID, old.ParentID)
+	if err != nil {
+		return err
+	}
+	slice, err := in.Of(whole)
+	if err != nil {
+		return err
+	}
+	slice.ID = id
+	return l.store.EditSlice(ctx, c, slice)
+}
+
+// Course returns a course of the company with its modules. Codes: course_not_found,
+// wrong_company.
+func (l *Learning) Course(ctx context.Context, c domain.Caller, id int64) (domain.Course, error) {
+	return l.store.Course(ctx, c.Company.ID, id)
+}
+
+// CourseOverviews lists the company's courses with their figures.
+func (l *Learning) CourseOverviews(ctx context.Context, c domain.Caller, q domain.CourseQuery) ([]domain.CourseOverview, error) {
+	all, err := l.store.CourseOverviews(ctx, c.Company.ID)
+	return q.Select(all), err
+}
+
+// CourseMedianDays returns in how many days half of those who completed the course
+// had done so; ok is false if nobody has.
+func (l *Learning) CourseMedianDays(ctx context.Context, c domain.Caller, id int64) (days int, ok bool, err error) {
+	counts, err := l.store.DaysToComplete(ctx, c.Company.ID, id)
+	if err != nil {
+		return 0, false, err
+	}
+	days, ok = domain.MedianDays(counts)
+	return days, ok, nil
 }
 
 // PutCourse makes or updates a course of the platform. Codes: invalid_request.

@@ -90,11 +90,11 @@ func TestCutSlice(t *testing.T) {
 		whole := s.course(domain.Course{
 			ExternalID: "W", Name: "Whole", IsAssessment: true, PassMark: 70_00, AllowedAttempts: 5, Modules: []string{"One", "Two", "Three"},
 		})
-		id, err := s.CutSlice(ctx, s.c, whole, " Slice ", []int{3, 1})
+		id, err := s.CutSlice(ctx, s.c, whole, domain.SliceInput{Name: " Slice ", Modules: []int{3, 1}})
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		again, err := s.CutSlice(ctx, s.c, id, "Slice of a slice", []int{2})
+		again, err := s.CutSlice(ctx, s.c, id, domain.SliceInput{Name: "Slice of a slice", Modules: []int{2}})
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -112,15 +112,15 @@ func TestCutSlice(t *testing.T) {
 			s.t.Errorf("an assigned slice: %+v, %v", a, err)
 		}
 		for what, modules := range map[string][]int{"no module": nil, "module 0": {0}, "a module past the end": {1, 4}} {
-			_, err := s.CutSlice(ctx, s.c, whole, "Bad", modules)
+			_, err := s.CutSlice(ctx, s.c, whole, domain.SliceInput{Name: "Bad", Modules: modules})
 			s.refuses(what, err, domain.CodeInvalid)
 		}
-		_, err = s.CutSlice(ctx, s.c, whole, "", []int{1})
+		_, err = s.CutSlice(ctx, s.c, whole, domain.SliceInput{Name: "", Modules: []int{1}})
 		s.refuses("no name", err, domain.CodeInvalid)
-		_, err = s.CutSlice(ctx, s.c, 1<<40, "None", []int{1})
+		_, err = s.CutSlice(ctx, s.c, 1<<40, domain.SliceInput{Name: "None", Modules: []int{1}})
 		s.refuses("no course", err, domain.CodeCourseNotFound)
 		stranger := domain.Caller{Company: domain.Company{ID: s.c.Company.ID + 1}}
-		_, err = s.CutSlice(ctx, stranger, whole, "Theirs", []int{1})
+		_, err = s.CutSlice(ctx, stranger, whole, domain.SliceInput{Name: "Theirs", Modules: []int{1}})
 		s.refuses("another company's course", err, domain.CodeWrongCompany)
 	})
 }

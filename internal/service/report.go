@@ -25,6 +25,7 @@ type ReportStore interface {
 	AssignmentListReport(ctx context.Context, company int64, q domain.AssignmentQuery, yield func([]domain.Assignment) error) error
 	// AuditReport reads the audit log, the newest entry first.
 	AuditReport(ctx context.Context, company int64, f domain.AuditFilter, yield func([]domain.AuditEntry) error) error
+	CourseOverviews(ctx context.Context, company int64) ([]domain.CourseOverview, error)
 	RecordAudit(ctx context.Context, e domain.AuditEntry) error
 	Now() time.Time
 }

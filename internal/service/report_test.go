@@ -43,6 +43,10 @@ func (*shelf) EmployeeListReport(context.Context, int64, domain.EmployeeListFilt
 	return nil
 }
 
+func (*shelf) CourseOverviews(context.Context, int64) ([]domain.CourseOverview, error) {
+	return nil, nil
+}
+
 func (*shelf) AssignmentListReport(context.Context, int64, domain.AssignmentQuery, func([]domain.Assignment) error) error {
 	return nil
 }

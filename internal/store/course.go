@@ -34,19 +34,6 @@ func (s *Store) Courses(ctx context.Context, company int64) (courses []domain.Co
 	return courses, version, s.read(ctx, b)
 }
 
-// CourseModules returns the titles of a course's modules in order.
-func (s *Store) CourseModules(ctx context.Context, course int64) ([]string, error) {
-	var out []string
-	b := &db.Batch{}
-	b.Query(func(r db.Rows) error {
-		var title string
-		err := r.Scan(&title)
-		out = append(out, title)
-		return err
-	}, `SELECT title FROM course_modules WHERE course_id = $1 ORDER BY position`, course)
-	return out, s.read(ctx, b)
-}
-
 // AddCourse creates a course that the company owns and may assign. A course with a
 // parent is a slice. Codes: external_id_taken, company_not_found.
 func (s *Store) AddCourse(ctx context.Context, c domain.Caller, course domain.Course) (int64, error) {
@@ -120,22 +107,27 @@ func (s *Store) insertCourse(ctx context.Context, tx db.Tx, course *domain.Cours
 		return domain.ErrCourseIDTaken
 	}
 	b = &db.Batch{}
-	s.setModules(b, course.ID, course.Modules)
+	s.setModules(b, *course)
 	return tx.Send(ctx, b)
 }
 
-func (s *Store) setModules(b *db.Batch, course int64, titles []string) {
-	b.Exec(`DELETE FROM course_modules WHERE course_id = $1`, course)
-	if len(titles) == 0 {
+// setModules queues the modules of a course. Those of a slice name the ones of its
+// course that they are.
+func (s *Store) setModules(b *db.Batch, course domain.Course) {
+	b.Exec(`DELETE FROM course_modules WHERE course_id = $1`, course.ID)
+	if len(course.Modules) == 0 {
 		return
 	}
-	positions := make([]int64, len(titles))
+	positions, sources := make([]int64, len(course.Modules)), make([]int64, len(course.Modules))
 	for i := range positions {
 		positions[i] = int64(i + 1)
+		if i < len(course.Sources) {
+			sources[i] = int64(course.Sources[i])
+		}
 	}
-	rows, args := s.db.ValuesTable(2, db.Ints("position", positions), db.Texts("title", titles))
-	b.Exec(`INSERT INTO course_modules (course_id, position, title) SELECT $1, r.position, r.title FROM `+rows+` r`,
-		append([]any{course}, args...)...)
+	rows, args := s.db.ValuesTable(2, db.Ints("position", positions), db.Texts("title", course.Modules), db.Ints("source", sources))
+	b.Exec(`INSERT INTO course_modules (course_id, position, title, source_position)
+		SELECT $1, r.position, r.title, CASE WHEN r.source > 0 THEN r.source END FROM `+rows+` r`, append([]any{course.ID}, args...)...)
 }
 
 func (s *Store) grant(b *db.Batch, tx db.Tx, company, course int64) {
@@ -167,7 +159,16 @@ func (s *Store) Course(ctx context.Context, company, id int64) (domain.Course, e
 	case !granted:
 		return course, domain.ErrCourseWrongCompany
 	}
-	var err error
-	course.Modules, err = s.CourseModules(ctx, id)
-	return course, err
+	b = &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var title string
+		var source int
+		err := r.Scan(&title, &source)
+		course.Modules = append(course.Modules, title)
+		if course.ParentID != 0 {
+			course.Sources = append(course.Sources, source)
+		}
+		return err
+	}, `SELECT title, coalesce(source_position, 0) FROM course_modules WHERE course_id = $1 ORDER BY position`, id)
+	return course, s.read(ctx, b)
 }

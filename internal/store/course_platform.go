@@ -70,7 +70,8 @@ func (s *Store) updateCourse(ctx context.Context, tx db.Tx, old, course domain.C
 	b := &db.Batch{}
 	b.Exec(`UPDATE courses SET name = $2, is_assessment = $3, pass_mark = $4, allowed_attempts = $5, updated_at = $6 WHERE id = $1`,
 		old.ID, course.Name, course.IsAssessment, int64(course.PassMark), course.AllowedAttempts, tx.Now())
-	s.setModules(b, old.ID, course.Modules)
+	course.ID = old.ID
+	s.setModules(b, course)
 	if old.Name != course.Name {
 		queueRename(b, old.ID, tx.Now())
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/coursebridge/coursebridge/internal/app"
 	"github.com/coursebridge/coursebridge/internal/apptest"
 )
 
@@ -27,6 +28,12 @@ var viewports = []struct {
 // fillCompany creates data for every page and returns the paths of all of them.
 func fillCompany(f *fixture, b *tab) []string {
 	token := b.createToken("HR sync with a name that is rather long, so that one sees where it is cut")
+	if _, err := f.program.AddCourse(f.Context(), f.company.CompanyID, app.CourseInput{
+		Name: "Workplace safety for everybody who works with forklifts, ladders and dangerous goods", PassMark: 80, Assessment: true,
+		Attempts: 3, Modules: []string{"Fire", "Ladders", "First aid"},
+	}); err != nil {
+		f.Fatal(err)
+	}
 	hook := newReceiver(f.T)
 	b.addWebhook(hook.URL + "/a/long/path/that/goes/on/and/on/until/it/is/cut/somewhere")
 	healthy := newReceiver(f.T)
@@ -46,7 +53,7 @@ func fillCompany(f *fixture, b *tab) []string {
 	b.open("/cabinet/deliveries?state=retrying")
 	detail := evaluate[string](b, `document.querySelector('a[href^="/cabinet/deliveries/0"]').getAttribute('href')`)
 	return []string{
-		"/cabinet", "/cabinet/integrations", "/cabinet/tokens", "/cabinet/tokens/new", "/cabinet/tokens/1", "/cabinet/tokens/1/rename", "/cabinet/webhooks/events", "/cabinet/tokens/1/regenerate", "/cabinet/tokens/1/revoke",
+		"/cabinet", "/cabinet/integrations", "/cabinet/courses", "/cabinet/courses/1", "/cabinet/courses/1/slice", "/cabinet/courses/1/archive", "/cabinet/tokens", "/cabinet/tokens/new", "/cabinet/tokens/1", "/cabinet/tokens/1/rename", "/cabinet/webhooks/events", "/cabinet/tokens/1/regenerate", "/cabinet/tokens/1/revoke",
 		"/cabinet/webhooks", "/cabinet/webhooks/new", "/cabinet/webhooks/1", "/cabinet/webhooks/1/edit", "/cabinet/webhooks/1/rotate",
 		"/cabinet/webhooks/2", "/cabinet/webhooks/1/disable", "/cabinet/webhooks/1/remove", "/cabinet/deliveries", "/cabinet/deliveries?state=held", detail,
 		"/cabinet/deliveries/redeliver", "/cabinet/deliveries/redeliver?count=1", "/cabinet/deliveries/redeliver/1", "/cabinet/audit",

@@ -2,7 +2,7 @@ package view
 
 // Found is one thing that the palette leads to.
 type Found struct {
-	Kind   string // Page, Report, Person, Token, Webhook
+	Kind   string // Page, Report, Person, Course, Token, Webhook
 	Label  string
 	Detail string // what tells it from others of the same name
 	Path   string
@@ -32,7 +32,7 @@ func (s Sections) Pages() []Found {
 type shortcut struct{ keys, words string }
 
 var shortcuts = []shortcut{
-	{"Ctrl K", "Go to a page, a person, a token or a webhook"},
+	{"Ctrl K", "Go to a page, a person, a course, a token or a webhook"},
 	{"/", "Move to the search of this page"},
 	{"j  k", "Move to the next or the previous row"},
 	{"?", "Show these keys"},

@@ -21,3 +21,9 @@ func PathJob(id int64, verb ...string) string { return itemPath(PathJobs, format
 
 // PathReport is a report, or with the verb export the report as a file.
 func PathReport(kind string, verb ...string) string { return itemPath(PathReports, kind, verb) }
+
+// PathCoursesExport is the list of courses as a file.
+const PathCoursesExport = "/cabinet/courses/export.csv"
+
+// PathCourse is a course's page, or with a verb (slice, edit, archive) an action on it.
+func PathCourse(id int64, verb ...string) string { return itemPath(PathCourses, formatInt(id), verb) }

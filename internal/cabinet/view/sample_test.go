@@ -59,7 +59,7 @@ func bare() view.Bare { return view.Bare{Clock: clock} }
 // errors.
 func samples() []sample {
 	groups := [][]sample{
-		signInSamples(), homeSamples(), overviewSamples(), tokenSamples(), endpointSamples(), deliverySamples(),
+		signInSamples(), homeSamples(), courseSamples(), overviewSamples(), tokenSamples(), endpointSamples(), deliverySamples(),
 		auditSamples(), settingsSamples(), accountSamples(), failureSamples(), peopleSamples(), reportSamples(),
 	}
 	var all []sample
