@@ -146,7 +146,7 @@ type RedeliverQuery struct {
 type Redelivered struct {
 	Count  int64 `json:"count"`
 	JobID  int64 `json:"jobId,omitempty"`
-	DryRun bool  `json:"dryRun,omitempty"`
+	DryRun bool  `json:"-"` // nothing is sent
 }
 
 func (r Redelivered) String() string {
