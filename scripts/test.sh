@@ -62,8 +62,9 @@ elif [ -z "${RACE:-}" ]; then
 fi
 
 read -ra flags <<<"${TEST_FLAGS:-}"
-# go vet runs below, with more checks than go test would run.
-flags=(-count=1 -vet=off -timeout=9m "${flags[@]}")
+# go vet runs below, with more checks than go test would run. The tests wait for databases, browsers and timers for a third of
+# their time, so one more package than there are processors runs at a time.
+flags=(-count=1 -vet=off -timeout=9m -p=$(($(getconf _NPROCESSORS_ONLN) + 1)) "${flags[@]}")
 if [ $# -eq 0 ] && [ -z "${RACE:-}" ]; then
   groups=("${flags[@]}" "${race[@]}" ./cmd/... ./internal/... -- "${flags[@]}" ./scripts/... ./test/...)
 else

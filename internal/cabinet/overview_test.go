@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -90,12 +91,16 @@ func TestFirstPagesSendAFixedNumberOfStatements(t *testing.T) {
 				}
 			}
 			v := &visitor{fixture: fixture{T: t}, client: client, base: server.URL}
-			v.get(view.PathHome)
-			before := engine.statements.Load()
-			v.get(view.PathOverview).wantStatus(http.StatusOK).wantText("Getting started")
-			between := engine.statements.Load()
-			v.get(view.PathHome).wantStatus(http.StatusOK).wantText("Getting started")
-			return between - before, engine.statements.Load() - between
+			// A cache that has become too old in between adds statements, so the least of a few counts.
+			overview, home = math.MaxInt64, math.MaxInt64
+			for range 5 {
+				before := engine.statements.Load()
+				v.get(view.PathOverview).wantStatus(http.StatusOK).wantText("Getting started")
+				between := engine.statements.Load()
+				v.get(view.PathHome).wantStatus(http.StatusOK).wantText("Getting started")
+				overview, home = min(overview, between-before), min(home, engine.statements.Load()-between)
+			}
+			return overview, home
 		}
 		one, oneHome := count(1)
 		many, manyHome := count(40)
