@@ -8,7 +8,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store"
 )
 
-// sealedFactor gives administrator 1 a second factor that no key can read.
+// sealedFactor stores a second factor for administrator 1 that no key can decrypt.
 func sealedFactor(t *testing.T, database string) {
 	t.Helper()
 	s, err := store.Open(t.Context(), database)

@@ -87,7 +87,7 @@ func TestTraces(t *testing.T) {
 		case <-time.After(20 * time.Second):
 			t.Fatal("no webhook was sent")
 		}
-		s.stop() // sends what is left
+		s.stop() // exports the remaining spans
 
 		requests := spans.named("POST /api/v1/employees/provision")
 		if len(requests) != 1 || hex.EncodeToString(requests[0].TraceId) != trace || hex.EncodeToString(requests[0].ParentSpanId) != parent {

@@ -23,9 +23,9 @@ func tracingOn() bool {
 		os.Getenv("OTEL_SDK_DISABLED") != "true"
 }
 
-// startTracing returns a tracer that exports spans over OTLP/HTTP, and the function that
-// sends what is left. Without a collector both are nil. The SDK reads its settings from
-// the variables that OpenTelemetry defines.
+// startTracing returns a tracer that exports spans over OTLP/HTTP, and a function that
+// exports the remaining spans and closes it. Both are nil if no collector is
+// configured. The SDK reads its settings from the variables that OpenTelemetry defines.
 func (a *App) startTracing(ctx context.Context) (tracer trace.Tracer, stop func(), err error) {
 	if !tracingOn() {
 		return nil, nil, nil

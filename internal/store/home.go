@@ -49,18 +49,7 @@ func (s *Store) HomeFigures(ctx context.Context, company int64, completedSince t
 // hasFigures reports whether the totals of a company are complete, with those that
 // only the cabinet's figures need.
 func (s *Store) hasFigures(ctx context.Context, company int64) (bool, error) {
-	if _, kept := s.keptFigures.Load(company); kept {
-		return true, nil
-	}
-	kept := false
-	b := &db.Batch{}
-	b.Query(func(db.Rows) error { kept = true; return nil },
-		`SELECT 1 FROM total_companies WHERE company_id = $1 AND figures_kept_at IS NOT NULL`, company)
-	err := s.read(ctx, b)
-	if err == nil && kept {
-		s.keptFigures.Store(company, true)
-	}
-	return kept, err
+	return s.isKept(ctx, &s.keptFigures, "figures_kept_at", company)
 }
 
 // queueKeptDue queues the number of open assignments that are due within

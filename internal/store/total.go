@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -40,16 +41,22 @@ var updatedLevels = []struct {
 // Until they are, lists count. One statement that does either would be planned for
 // the count.
 func (s *Store) hasTotals(ctx context.Context, company int64) (bool, error) {
-	if _, kept := s.keptTotals.Load(company); kept {
+	return s.isKept(ctx, &s.keptTotals, "kept_at", company)
+}
+
+// isKept reports whether a column of total_companies is set for a company. Once it
+// is, it stays, so the answer is cached.
+func (s *Store) isKept(ctx context.Context, known *sync.Map, column string, company int64) (bool, error) {
+	if _, kept := known.Load(company); kept {
 		return true, nil
 	}
 	kept := false
 	b := &db.Batch{}
 	b.Query(func(db.Rows) error { kept = true; return nil },
-		`SELECT 1 FROM total_companies WHERE company_id = $1 AND kept_at IS NOT NULL`, company)
+		`SELECT 1 FROM total_companies WHERE company_id = $1 AND `+column+` IS NOT NULL`, company)
 	err := s.read(ctx, b)
 	if err == nil && kept {
-		s.keptTotals.Store(company, true)
+		known.Store(company, true)
 	}
 	return kept, err
 }

@@ -162,7 +162,7 @@ func FailurePage(b Bare, v Failure) templ.Component {
 	})
 }
 
-// FailureInShellPage shows a failure to somebody who is signed in, with the navigation.
+// FailureInShellPage shows an error inside the cabinet's layout, with its navigation.
 func FailureInShellPage(s Shell, v Failure) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
