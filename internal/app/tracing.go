@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel"
@@ -20,7 +21,7 @@ const traceFlush = time.Second
 // tracingOn reports whether the environment names a collector for traces.
 func tracingOn() bool {
 	return (os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != "") &&
-		os.Getenv("OTEL_SDK_DISABLED") != "true"
+		!strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true")
 }
 
 // startTracing returns a tracer that exports spans over OTLP/HTTP, and a function that
@@ -39,7 +40,7 @@ func (a *App) startTracing(ctx context.Context) (tracer trace.Tracer, stop func(
 	if err != nil {
 		return nil, nil, fmt.Errorf("describe this service to the collector of traces: %w", err)
 	}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { a.log.Warn("traces were not exported", "error", err) }))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { a.log.Warn("OpenTelemetry reported an error", "error", err) }))
 	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
 	return provider.Tracer("coursebridge"), func() {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), traceFlush)

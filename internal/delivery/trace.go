@@ -16,7 +16,9 @@ func (s *Sender) beginSpan(ctx context.Context, r *Request) (context.Context, fu
 	ctx, span := s.config.Tracer.Start(ctx, "webhook "+r.Event, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
 		attribute.String("coursebridge.delivery", r.DeliveryID), attribute.Int("coursebridge.attempt", r.Attempt)))
 	return ctx, func(out *Outcome) {
-		span.SetAttributes(attribute.Int("http.response.status_code", out.StatusCode))
+		if out.StatusCode != 0 { // the receiver answered
+			span.SetAttributes(attribute.Int("http.response.status_code", out.StatusCode))
+		}
 		if out.Kind != "" {
 			span.SetStatus(codes.Error, string(out.Kind))
 		}

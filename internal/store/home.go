@@ -10,8 +10,9 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// HomeFigures returns a company's figures with its completions since an instant. All
-// of them are kept, so that reading them does not depend on the company's size.
+// HomeFigures returns the figures of a company's first page, with its completions
+// since an instant. They are kept totals, unless Counting is true; only assignments
+// near their deadline are counted.
 func (s *Store) HomeFigures(ctx context.Context, company int64, completedSince time.Time) (domain.HomeFigures, error) {
 	var out domain.HomeFigures
 	kept, err := s.hasFigures(ctx, company)
@@ -76,7 +77,7 @@ func queueKeptDue(b *db.Batch, company int64, now time.Time, see func(n int64)) 
 	}, `SELECT CAST(`+sum+` AS bigint)`, c.args...)
 }
 
-// dayFigures are the texts under which DayFigures are kept, and where in them.
+// dayFigures maps the text_key of each figure of a day to its field.
 var dayFigures = map[string]func(f *domain.DayFigures) *int64{
 	"employees":          func(f *domain.DayFigures) *int64 { return &f.Employees },
 	"overdue":            func(f *domain.DayFigures) *int64 { return &f.Overdue },
@@ -109,8 +110,8 @@ func (s *Store) queueEarlier(b *db.Batch, company int64, now time.Time, out *dom
 // keptDays is for how many days the figures of a day are kept.
 const keptDays = 400
 
-// KeepDayFigures notes the figures of every company once a day, so that later ones
-// can be compared with them. Several processes may call it at once.
+// KeepDayFigures stores today's figures of every company whose figures are complete
+// and that has none for today yet. Several processes may call it at once.
 func (s *Store) KeepDayFigures(ctx context.Context) error {
 	today := s.Now().Truncate(24 * time.Hour)
 	var missing []int64

@@ -10,9 +10,10 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// totalSource describes how the totals of a kind are counted from the records. A
-// large company is counted in ranges of keys, each in a transaction of its own: one
-// count of millions of rows would run out of time and hold up the watermark of sync.
+// totalSource describes how the totals of a kind are counted from the records, in
+// ranges of keys, so that no statement counts millions of rows. RepairTotals uses a
+// transaction per range, because a long writing transaction would hold back the
+// watermark of sync; CheckTotals reads all ranges in one snapshot.
 type totalSource struct {
 	kinds    []string // the kind, and those that are derived from it
 	width    int64    // how many keys are counted at a time
@@ -83,7 +84,7 @@ func (t totalSource) kept() string {
 
 // next returns the start of the first range at or after from in which something is
 // counted or kept; ok is false if there is none.
-func (t totalSource) next(ctx context.Context, conn sender, company, from int64) (first int64, ok bool, err error) {
+func (t totalSource) next(ctx context.Context, conn db.Conn, company, from int64) (first int64, ok bool, err error) {
 	args := []any{company, from}
 	if t.byTime {
 		args = append(args, time.Unix(from, 0).UTC())
@@ -97,14 +98,9 @@ func (t totalSource) next(ctx context.Context, conn sender, company, from int64)
 	return least / t.width * t.width, least >= 0, err
 }
 
-// sender is a connection or a transaction.
-type sender interface {
-	Send(ctx context.Context, b *db.Batch) error
-}
-
 // difference returns what must be added to the totals of the range of keys that
 // begins with first. It is one statement, so in one snapshot.
-func (t totalSource) difference(ctx context.Context, conn sender, company, first int64) ([]totalRow, error) {
+func (t totalSource) difference(ctx context.Context, conn db.Conn, company, first int64) ([]totalRow, error) {
 	args := []any{company, first, first + t.width}
 	if t.byTime {
 		args = append(args, time.Unix(first, 0).UTC(), time.Unix(first+t.width, 0).UTC())
@@ -123,7 +119,7 @@ func (t totalSource) difference(ctx context.Context, conn sender, company, first
 }
 
 // check returns the totals of all ranges that are wrong.
-func (t totalSource) check(ctx context.Context, conn sender, company int64) ([]domain.WrongTotal, error) {
+func (t totalSource) check(ctx context.Context, conn db.Conn, company int64) ([]domain.WrongTotal, error) {
 	var out []domain.WrongTotal
 	for from := int64(0); ; {
 		first, ok, err := t.next(ctx, conn, company, from)
@@ -142,8 +138,8 @@ func (t totalSource) check(ctx context.Context, conn sender, company int64) ([]d
 }
 
 // CheckTotals compares a company's totals with what is counted and returns those
-// that are wrong. Writers go on meanwhile. A company whose totals are not complete
-// yet has no wrong ones.
+// that are wrong. Writers go on meanwhile. It returns none if the totals are not
+// complete yet.
 func (s *Store) CheckTotals(ctx context.Context, company int64) ([]domain.WrongTotal, error) {
 	var out []domain.WrongTotal
 	err := s.db.Snapshot(ctx, func(c db.Conn) error {
@@ -192,7 +188,7 @@ func (s *Store) RepairTotals(ctx context.Context, company int64) error {
 		}
 	}
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
-		if err := tx.Send(ctx, nil); err != nil {
+		if err := tx.Send(ctx, nil); err != nil { // begins the transaction, so that tx.Now is set
 			return err
 		}
 		_, err := tx.Exec(ctx, `UPDATE total_companies SET kept_at = coalesce(kept_at, $2), figures_kept_at = coalesce(figures_kept_at, $2)
