@@ -5,7 +5,7 @@ GOVULNCHECK := v1.1.4
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 BINARY := bin/coursebridge
 # LONG matches the packages that test-short leaves out: they need other programs, or minutes.
-LONG := /test/(browser|faults|load)(/|$$)
+LONG := /test/(browser|clients|faults|load)(/|$$)
 
 .DEFAULT_GOAL := help
 

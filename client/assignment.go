@@ -59,6 +59,16 @@ func (c *Client) Results(ctx context.Context, id int64) (v1.Results, error) {
 	return call[v1.Results](ctx, c, request{path: []string{"assignments", strconv.FormatInt(id, 10), "results"}})
 }
 
+// ProgressByExternalID is Progress by the caller's own id.
+func (c *Client) ProgressByExternalID(ctx context.Context, externalID string) (v1.Progress, error) {
+	return call[v1.Progress](ctx, c, request{path: []string{"assignments", "by-external-id", externalID, "progress"}})
+}
+
+// ResultsByExternalID is Results by the caller's own id.
+func (c *Client) ResultsByExternalID(ctx context.Context, externalID string) (v1.Results, error) {
+	return call[v1.Results](ctx, c, request{path: []string{"assignments", "by-external-id", externalID, "results"}})
+}
+
 // Assign creates an assignment, or returns the one that has the external id already.
 func (c *Client) Assign(ctx context.Context, in v1.AssignmentInput) (v1.AssignmentCreated, error) {
 	return call[v1.AssignmentCreated](ctx, c, request{method: http.MethodPost, path: []string{"assignments"}, body: in})

@@ -97,6 +97,12 @@ func TestEveryOperation(t *testing.T) {
 		if results, err := w.Results(ctx, made.ID); err != nil || results.ResultSummary.CompletionState != "not_started" {
 			t.Errorf("results: %+v, %v", results, err)
 		}
+		if progress, err := w.ProgressByExternalID(ctx, "a 1"); err != nil || progress.ID != made.ID {
+			t.Errorf("progress by external id: %+v, %v", progress, err)
+		}
+		if results, err := w.ResultsByExternalID(ctx, "a 1"); err != nil || results.ID != made.ID {
+			t.Errorf("results by external id: %+v, %v", results, err)
+		}
 		var report bytes.Buffer
 		if err := w.ReportAssignments(ctx, "csv", client.AssignmentFilter{CourseID: w.course}, &report); err != nil || strings.Count(report.String(), "\n") != 2 {
 			t.Errorf("report: %q, %v", report.String(), err)
@@ -334,6 +340,25 @@ func TestWebhookHandlerRefusesForgeries(t *testing.T) {
 		h.ServeHTTP(answer, r)
 		if answer.Code != http.StatusUnauthorized {
 			t.Errorf("%s: %d", name, answer.Code)
+		}
+	}
+}
+
+// A test event reports nothing that happened, so it must not be handled, and a real
+// event with the same id must be.
+func TestWebhookHandlerIgnoresTestEvents(t *testing.T) {
+	t.Parallel()
+	handled := 0
+	h := &client.WebhookHandler{Secrets: []string{exampleSecret}, Assignment: func(context.Context, client.Delivery, v1.Event[v1.Assignment]) error {
+		handled++
+		return nil
+	}}
+	for _, test := range []string{"true", ""} {
+		r, answer := exampleDelivery("assignment.created"), httptest.NewRecorder()
+		r.Header.Set("X-Service-Test", test)
+		h.ServeHTTP(answer, r)
+		if want := map[string]int{"true": 0, "": 1}[test]; answer.Code != http.StatusNoContent || handled != want {
+			t.Errorf("X-Service-Test %q: status %d, %d handled, want %d", test, answer.Code, handled, want)
 		}
 	}
 }

@@ -11,6 +11,7 @@ missing() {
   PATH=$PATH:/usr/sbin command -v haproxy >/dev/null || echo haproxy
   PATH=$PATH:/usr/sbin command -v nginx >/dev/null || echo nginx-light
   command -v caddy >/dev/null || echo caddy
+  command -v npm >/dev/null || echo npm
   command -v promtool >/dev/null || echo prometheus
   command -v systemd-analyze >/dev/null || echo systemd
   command -v chromium chromium-browser google-chrome >/dev/null || echo chromium

@@ -66,7 +66,7 @@ read -ra flags <<<"${TEST_FLAGS:-}"
 # go vet runs below, with more checks than go test would run.
 flags=(-count=1 -vet=off -timeout=9m "${flags[@]}")
 if [ $# -eq 0 ] && [ -z "${RACE:-}" ]; then
-  groups=("${flags[@]}" "${race[@]}" ./cmd/... ./internal/... -- "${flags[@]}" ./scripts/... ./test/...)
+  groups=("${flags[@]}" "${race[@]}" ./api/... ./client/... ./cmd/... ./internal/... -- "${flags[@]}" ./scripts/... ./test/...)
 else
   [ "${RACE:-0}" = 1 ] && flags+=("${race[@]}")
   groups=("${flags[@]}" "${@:-./...}")
