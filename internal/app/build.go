@@ -123,10 +123,15 @@ func (a *App) recordRequest(log *service.Requests) func(server.Served) {
 		return nil
 	}
 	return func(s server.Served) {
-		log.Record(domain.APIRequest{
-			CompanyID: s.Info.CompanyID, TokenID: s.Info.TokenID, At: a.store.Now(), Method: s.Method, Route: s.Info.Route, Status: s.Status,
-			Duration: s.Duration, RequestID: s.Info.RequestID, Code: s.Info.Code,
-		})
+		call := service.APICall{
+			APIRequest: domain.APIRequest{
+				CompanyID: s.Info.CompanyID, TokenID: s.Info.TokenID, At: a.store.Now(), Method: s.Method, Route: s.Info.Route, Status: s.Status,
+				Duration: s.Duration, RequestID: s.Info.RequestID, Code: s.Info.Code,
+			},
+			Bodies:  s.Info.RequestBodies,
+			Failure: domain.FailedRequest{Body: s.Info.Body, Subject: s.Info.Subject, Message: s.Info.Message},
+		}
+		log.Record(call)
 	}
 }
 

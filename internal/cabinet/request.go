@@ -12,7 +12,32 @@ const (
 	requestHours = 24
 )
 
-func (c *Cabinet) requestPages(private register) { private("GET "+view.PathRequests, requests) }
+func (c *Cabinet) requestPages(private register) {
+	private("GET "+view.PathRequests, requests)
+	private("GET "+view.PathRequests+"/{id}", request)
+}
+
+func requestView(r domain.APIRequest) view.Request {
+	return view.Request{
+		ID: r.ID, At: r.At, TokenID: r.TokenID, Token: r.TokenName, Method: r.Method, Route: r.Route, Status: r.Status,
+		Took: r.Duration, RequestID: r.RequestID, Code: string(r.Code), Message: r.Message,
+	}
+}
+
+// request shows one call of the API.
+func request(p *page) error {
+	id, err := p.id()
+	if err != nil {
+		return err
+	}
+	r, err := p.Requests.Find(p.r.Context(), p.caller(), id)
+	if err != nil {
+		return err
+	}
+	return p.renderOK(view.RequestPage(p.shell(), view.RequestDetail{
+		Request: requestView(r), Body: r.Text, NotKept: p.identity.Company.RequestBodies == domain.RequestBodiesOff,
+	}))
+}
 
 // requestFilter reads the filter from the address. It returns the filter as shown in
 // the form and as the log takes it.
@@ -51,10 +76,7 @@ func requests(p *page) error {
 	}
 	v.More = list.More
 	for _, r := range list.Items {
-		v.Requests = append(v.Requests, view.Request{
-			ID: r.ID, At: r.At, TokenID: r.TokenID, Token: r.TokenName, Method: r.Method, Route: r.Route, Status: r.Status,
-			Took: r.Duration, RequestID: r.RequestID, Code: string(r.Code),
-		})
+		v.Requests = append(v.Requests, requestView(r))
 	}
 	if list.More {
 		last := list.Items[len(list.Items)-1]

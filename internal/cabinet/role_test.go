@@ -51,7 +51,7 @@ var routeAccess = map[string]access{
 	"GET " + view.PathCourses + "/{id}/edit": look, "POST " + view.PathCourses + "/{id}/edit": change,
 	"GET " + view.PathCourses + "/{id}/archive": look, "POST " + view.PathCourses + "/{id}/archive": change,
 
-	"GET " + view.PathFind: look, "GET " + view.PathRequests: look,
+	"GET " + view.PathFind: look, "GET " + view.PathRequests: look, "GET " + view.PathRequests + "/{id}": look,
 	"GET " + view.PathAssignments: look, "GET " + view.PathAssignmentsExport: look, "GET " + view.PathAssignments + "/{id}": look,
 	"GET " + view.PathAssign: look, "POST " + view.PathAssignPreview: look, "POST " + view.PathAssign: change,
 	"GET " + view.PathAssignments + "/{id}/deadline": look, "POST " + view.PathAssignments + "/{id}/deadline": change,

@@ -3,8 +3,9 @@ package domain
 import "time"
 
 // APIRequest is one call of the public API, as the company's log of requests keeps
-// it. It holds no personal data: the route is the pattern, never the path, and there
-// is neither a query nor a body.
+// it. The route is the pattern, never the path, and there is no query: both name people.
+// A failed call also has a message and a body, with the personal fields masked that
+// the company does not want to see.
 type APIRequest struct {
 	CompanyID int64
 	ID        int64
@@ -17,6 +18,8 @@ type APIRequest struct {
 	Duration  time.Duration
 	RequestID string
 	Code      Code // of the error in the answer, empty for a success
+
+	LoggedBody // of a failed call; lists leave the text out
 }
 
 // Failed reports whether the call was answered with an error.

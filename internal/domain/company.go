@@ -14,6 +14,7 @@ type Company struct {
 	Name                string
 	TimeZone            string
 	DefaultDeadlineDays int
+	RequestBodies       RequestBodies
 	SuspendedAt         *time.Time
 	CreatedAt           time.Time
 }
@@ -69,6 +70,7 @@ type CompanySettings struct {
 	Name                *string
 	TimeZone            *string
 	DefaultDeadlineDays *int
+	RequestBodies       *RequestBodies
 }
 
 // Check normalises the input and reports every field that is wrong.
@@ -85,6 +87,9 @@ func (s *CompanySettings) Check() error {
 	if days := s.DefaultDeadlineDays; days != nil && (*days < 1 || *days > MaxDeadlineDays) {
 		c.Add("defaultDeadlineDays", fmt.Errorf("must be from 1 to %d", MaxDeadlineDays))
 	}
+	if s.RequestBodies != nil {
+		c.Add("requestBodies", s.RequestBodies.Check())
+	}
 	return c.Err()
 }
 
@@ -98,6 +103,9 @@ func (s CompanySettings) Apply(c *Company) (changed []string) {
 	}
 	if s.DefaultDeadlineDays != nil && *s.DefaultDeadlineDays != c.DefaultDeadlineDays {
 		c.DefaultDeadlineDays, changed = *s.DefaultDeadlineDays, append(changed, "default deadline")
+	}
+	if s.RequestBodies != nil && *s.RequestBodies != c.RequestBodies {
+		c.RequestBodies, changed = *s.RequestBodies, append(changed, "log of failed requests")
 	}
 	return changed
 }

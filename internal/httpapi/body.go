@@ -44,6 +44,7 @@ func readAll(info *Info, body io.Reader) ([]byte, error) {
 		buf.Grow(int(size) + bytes.MinRead)
 	}
 	_, err := buf.ReadFrom(io.LimitReader(body, MaxBody+1))
+	info.Body = buf.Bytes()
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge) || buf.Len() > MaxBody:

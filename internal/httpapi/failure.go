@@ -95,7 +95,7 @@ func Describe(info *Info, err error) Failure {
 		f.Message = "Something unexpected failed. If it happens again, report the request id " + info.RequestID + "."
 		f.Fields = nil
 	}
-	info.Code = f.Code
+	info.Code, info.Message = f.Code, f.Message
 	if status >= http.StatusInternalServerError {
 		info.Err = err
 	}

@@ -25,7 +25,12 @@ type Info struct {
 	CompanyID int64
 	TokenID   int64
 	Code      domain.Code // of the error in the answer
+	Message   string      // of the error in the answer
 	Err       error       // behind a 5xx answer; for the log only
+	Body      []byte      // as far as it was read
+	Subject   string      // the externalId in the path of a failed call
+
+	RequestBodies domain.RequestBodies // how the company wants failed calls logged
 
 	remote string
 }

@@ -132,6 +132,7 @@ func (rt *Router[Caller]) operation(op Operation[Caller]) http.HandlerFunc {
 			err = op.Handler.serve(ctx, w, &Request[Caller]{Request: r, Info: info, Caller: caller, names: op.Query})
 		}
 		if err != nil {
+			info.Subject = (&Params{request: r}).path("externalId")
 			rt.fail(w, r, mapTimeout(ctx, err))
 		}
 	}

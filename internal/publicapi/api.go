@@ -122,6 +122,7 @@ func (h *handler) admit(ctx context.Context, info *httpapi.Info, bearer string, 
 		return domain.Token{}, err
 	}
 	info.SetCaller(token.CompanyID, token.ID)
+	info.RequestBodies = token.Company.RequestBodies
 	var limited error
 	if h.limiter != nil {
 		limited = h.limiter.Admit(info.ResponseHeader, token.CompanyID, token.ID)

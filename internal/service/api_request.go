@@ -12,6 +12,7 @@ import (
 // RequestStore keeps the logs of requests.
 type RequestStore interface {
 	AddAPIRequests(ctx context.Context, list []domain.APIRequest, counts []domain.APIRequestCount) error
+	APIRequest(ctx context.Context, company, id int64) (domain.APIRequest, error)
 	APIRequests(ctx context.Context, company int64, f domain.APIRequestFilter, p domain.PageRequest) (domain.Page[domain.APIRequest], error)
 	APIRequestHours(ctx context.Context, company, token int64, since time.Time) ([]domain.APIRequestHour, error)
 }
@@ -60,11 +61,29 @@ func NewRequests(store RequestStore, on bool, log *slog.Logger) *Requests {
 // On reports whether calls are recorded.
 func (l *Requests) On() bool { return l.on }
 
+// APICall is a call that was answered.
+type APICall struct {
+	domain.APIRequest
+
+	Bodies  domain.RequestBodies // how the company wants failed calls logged
+	Failure domain.FailedRequest // only read during Record
+}
+
 // Record notes a call. It never waits for the database.
-func (l *Requests) Record(r domain.APIRequest) {
-	if !l.on {
+func (l *Requests) Record(c APICall) {
+	if !l.on || !l.count(c.APIRequest) {
 		return
 	}
+	if c.Failed() {
+		c.LoggedBody = c.Bodies.Log(c.Failure)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pending = append(l.pending, c.APIRequest)
+}
+
+// count counts a call and reports whether it is kept too.
+func (l *Requests) count(r domain.APIRequest) bool {
 	hour := requestHour{r.CompanyID, r.TokenID, r.At.UTC().Truncate(time.Hour)}
 	kept := keptRequests{r.CompanyID, r.At.Unix(), r.Failed()}
 	l.mu.Lock()
@@ -81,10 +100,11 @@ func (l *Requests) Record(r domain.APIRequest) {
 	} else {
 		count.Succeeded++
 	}
-	if l.kept[kept] < most {
-		l.kept[kept]++
-		l.pending = append(l.pending, r)
+	if l.kept[kept] >= most {
+		return false
 	}
+	l.kept[kept]++
+	return true
 }
 
 // Run writes what was recorded every second until ctx ends, and then once more.
@@ -116,6 +136,11 @@ func (l *Requests) flush(ctx context.Context) error {
 		return nil
 	}
 	return l.store.AddAPIRequests(ctx, list, counts)
+}
+
+// Find returns one request of the company's log with its body. Codes: not_found.
+func (l *Requests) Find(ctx context.Context, c domain.Caller, id int64) (domain.APIRequest, error) {
+	return l.store.APIRequest(ctx, c.Company.ID, id)
 }
 
 // List returns a page of the company's log, the newest request first.

@@ -29,7 +29,7 @@ var reads = map[string][]string{
 	"Tokens":         {"Get"},
 	"Webhooks":       {"CountRedeliver", "Deliveries", "Delivery", "Get", "Health", "List", "RedeliveryJob", "SampleBody", "Waiting"},
 	"Audit":          {"List"},
-	"Requests":       {"Hours", "List"},
+	"Requests":       {"Find", "Hours", "List"},
 	"Reports": {
 		"AssignmentList", "Assignments", "AuditLog", "Compliance", "ComplianceFile", "CompletionByCourse", "CompletionByTag",
 		"CourseCompletionFile", "CourseList", "EmployeeList", "Employees", "Lateness", "Matrix", "MatrixFile", "TagCompletionFile", "UsedCourses",

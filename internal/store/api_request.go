@@ -9,9 +9,10 @@ import (
 )
 
 // AddAPIRequests writes requests into the logs of their companies and adds counts to
-// their hours.
+// their hours. Bodies that name a person who was erased since are emptied.
 func (s *Store) AddAPIRequests(ctx context.Context, list []domain.APIRequest, counts []domain.APIRequestCount) error {
-	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
+	var mentioning []int64
+	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		b := &db.Batch{}
 		if len(list) > 0 {
 			rows, args := s.db.ValuesTable(1, db.Columns(list,
@@ -23,9 +24,13 @@ func (s *Store) AddAPIRequests(ctx context.Context, list []domain.APIRequest, co
 				db.IntColumn("status", func(r *domain.APIRequest) int { return r.Status }),
 				db.IntColumn("duration_us", func(r *domain.APIRequest) int64 { return r.Duration.Microseconds() }),
 				db.TextColumn("request_id", func(r *domain.APIRequest) string { return r.RequestID }),
-				db.TextColumn("code", func(r *domain.APIRequest) domain.Code { return r.Code }))...)
-			b.Exec(`INSERT INTO api_requests (company_id, at, token_id, method, route, status, duration_us, request_id, code)
-				SELECT r.company_id, r.at, r.token_id, r.method, r.route, r.status, r.duration_us, r.request_id, r.code FROM `+rows+` r`, args...)
+				db.TextColumn("code", func(r *domain.APIRequest) domain.Code { return r.Code }),
+				db.TextColumn("message", func(r *domain.APIRequest) string { return r.Message }),
+				db.TextColumn("request_body", func(r *domain.APIRequest) string { return r.Text }))...)
+			b.Exec(`INSERT INTO api_requests (company_id, at, token_id, method, route, status, duration_us, request_id, code, message, request_body)
+				SELECT r.company_id, r.at, r.token_id, r.method, r.route, r.status, r.duration_us, r.request_id, r.code, r.message, r.request_body
+				FROM `+rows+` r`, args...)
+			mentioning = s.addMentions(b, list)
 		}
 		if len(counts) > 0 {
 			rows, args := s.db.ValuesTable(1, db.Columns(counts,
@@ -42,6 +47,42 @@ func (s *Store) AddAPIRequests(ctx context.Context, list []domain.APIRequest, co
 		tx.SendAndCommit(b)
 		return nil
 	})
+	for _, company := range mentioning {
+		if err == nil {
+			err = s.eraseLogged(ctx, company)
+		}
+	}
+	return err
+}
+
+const apiRequestColumns = `r.id, r.at, r.token_id,
+	coalesce((SELECT t.name FROM tokens t WHERE t.company_id = r.company_id AND t.id = r.token_id), ''),
+	r.method, r.route, r.status, r.duration_us, r.request_id, r.code, r.message`
+
+// scanAPIRequest reads apiRequestColumns, and what more follows them.
+func scanAPIRequest(row db.Rows, r *domain.APIRequest, more ...any) error {
+	var micros int64
+	err := row.Scan(append([]any{
+		&r.ID, &r.At, &r.TokenID, &r.TokenName, &r.Method, &r.Route, &r.Status, &micros, &r.RequestID, &r.Code, &r.Message,
+	}, more...)...)
+	r.Duration = time.Duration(micros) * time.Microsecond
+	return err
+}
+
+// APIRequest returns one request of a company's log with its body. Codes: not_found.
+func (s *Store) APIRequest(ctx context.Context, company, id int64) (domain.APIRequest, error) {
+	out := domain.APIRequest{CompanyID: company}
+	found := false
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error { found = true; return scanAPIRequest(r, &out, &out.Text) },
+		`SELECT `+apiRequestColumns+`, r.request_body FROM api_requests r WHERE r.company_id = $1 AND r.id = $2`, company, id)
+	if err := s.read(ctx, b); err != nil {
+		return out, err
+	}
+	if !found {
+		return out, domain.Errorf(domain.CodeNotFound, "There is no such request. Requests are kept for a limited time.")
+	}
+	return out, nil
 }
 
 // APIRequests returns a page of a company's log of requests, the newest first. Pages
@@ -77,15 +118,10 @@ func (s *Store) APIRequests(ctx context.Context, company int64, f domain.APIRequ
 	b := &db.Batch{}
 	b.Query(func(row db.Rows) error {
 		r := domain.APIRequest{CompanyID: company}
-		var micros int64
-		var code string
-		err := row.Scan(&r.ID, &r.At, &r.TokenID, &r.TokenName, &r.Method, &r.Route, &r.Status, &micros, &r.RequestID, &code)
-		r.Duration, r.Code = time.Duration(micros)*time.Microsecond, domain.Code(code)
+		err := scanAPIRequest(row, &r)
 		out.Items = append(out.Items, r)
 		return err
-	}, `SELECT r.id, r.at, r.token_id, coalesce((SELECT t.name FROM tokens t WHERE t.company_id = r.company_id AND t.id = r.token_id), ''),
-			r.method, r.route, r.status, r.duration_us, r.request_id, r.code
-		FROM api_requests r`+where.where()+` ORDER BY r.at DESC, r.id DESC`+limit, where.args...)
+	}, `SELECT `+apiRequestColumns+` FROM api_requests r`+where.where()+` ORDER BY r.at DESC, r.id DESC`+limit, where.args...)
 	err := s.read(ctx, b)
 	out.Items, out.More = trimPage(out.Items, p.Limit)
 	return out, err
@@ -130,6 +166,9 @@ func (s *Store) ExpireAPIRequests(ctx context.Context, before time.Time) error {
 			return err
 		}
 		if _, err := s.expireStep(ctx, `DELETE FROM api_request_hours WHERE company_id = $2 AND hour < $1`, before, next); err != nil {
+			return err
+		}
+		if _, err := s.expireStep(ctx, `DELETE FROM api_request_mentions WHERE company_id = $2 AND at < $1`, before, next); err != nil {
 			return err
 		}
 		if company = next; n < expireRows {

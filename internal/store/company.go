@@ -9,10 +9,10 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-const companyColumns = `c.id, c.name, c.time_zone, c.default_deadline_days, c.suspended_at, c.created_at`
+const companyColumns = `c.id, c.name, c.time_zone, c.default_deadline_days, c.request_bodies, c.suspended_at, c.created_at`
 
 func companyDest(c *domain.Company) []any {
-	return []any{&c.ID, &c.Name, &c.TimeZone, &c.DefaultDeadlineDays, &c.SuspendedAt, &c.CreatedAt}
+	return []any{&c.ID, &c.Name, &c.TimeZone, &c.DefaultDeadlineDays, &c.RequestBodies, &c.SuspendedAt, &c.CreatedAt}
 }
 
 func companyEntry(id int64, by domain.Actor, action, detail string) domain.AuditEntry {
@@ -145,8 +145,8 @@ func (s *Store) changeCompany(ctx context.Context, id int64, change func(*domain
 			return nil
 		}
 		b = &db.Batch{}
-		b.Exec(`UPDATE companies SET name = $2, time_zone = $3, default_deadline_days = $4, suspended_at = $5 WHERE id = $1`,
-			out.ID, out.Name, out.TimeZone, out.DefaultDeadlineDays, out.SuspendedAt)
+		b.Exec(`UPDATE companies SET name = $2, time_zone = $3, default_deadline_days = $4, suspended_at = $5, request_bodies = $6 WHERE id = $1`,
+			out.ID, out.Name, out.TimeZone, out.DefaultDeadlineDays, out.SuspendedAt, out.RequestBodies)
 		box.audit(b, tx.Now(), entry)
 		box.bumpVersion(b, domain.CacheTokens)
 		tx.SendAndCommit(b)

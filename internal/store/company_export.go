@@ -25,7 +25,9 @@ var exportedParents = []exportedTable{
 const companyCourses = `(owner_company_id = $1 OR id IN (SELECT g.course_id FROM course_grants g WHERE g.company_id = $1))`
 
 // unexportedTables hold what follows from other rows, or what lives for minutes.
-var unexportedTables = map[string]bool{"totals": true, "total_changes": true, "total_companies": true, "form_submissions": true}
+var unexportedTables = map[string]bool{
+	"totals": true, "total_changes": true, "total_companies": true, "form_submissions": true, "api_request_mentions": true, "erased_mentions": true,
+}
 
 // unexportedColumns hold secrets, their hashes, and what only the program itself uses.
 var unexportedColumns = map[string]bool{

@@ -56,6 +56,9 @@ func (s *Store) deleteEmployee(ctx context.Context, c domain.Caller, who employe
 	if err != nil {
 		return err
 	}
+	if err := s.eraseLogged(ctx, c.Company.ID); err != nil {
+		return err
+	}
 	if err := s.stopSending(ctx, erased); err != nil {
 		return err
 	}
@@ -82,6 +85,7 @@ func (s *Store) erase(ctx context.Context, tx db.Tx, box *outbox, c domain.Calle
 		s.scrubEvents(b, tx, e)
 		releaseHistory(b, e)
 		eraseImported(b, e)
+		markErased(b, tx.Now(), e)
 		b.Exec(`DELETE FROM activities WHERE assignment_id IN
 			(SELECT id FROM assignments WHERE company_id = $1 AND employee_id = $2)`, e.CompanyID, e.ID)
 		b.Exec(`DELETE FROM assignments WHERE company_id = $1 AND employee_id = $2`, e.CompanyID, e.ID)

@@ -36,6 +36,9 @@ func (s *Store) ErasePerson(ctx context.Context, by domain.Actor, email string) 
 		if err := s.eraseFromCompany(ctx, domain.Caller{Company: domain.Company{ID: company}, Actor: by}, email); err != nil {
 			return err
 		}
+		if err := s.eraseLogged(ctx, company); err != nil {
+			return err
+		}
 	}
 	if err := s.eraseOutsideCompanies(ctx, email, people); err != nil {
 		return err

@@ -9,19 +9,22 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// writtenTexts are the columns that hold texts of administrators, which may mention
-// anybody. The address of a webhook is one of them, but erasing changes it only in
+// writtenTexts are the columns that hold texts of administrators and of the systems of
+// companies, which may mention anybody. The address of a webhook is one of them, but erasing changes it only in
 // the logs: a webhook with another address would not arrive.
 var writtenTexts = []struct {
 	table, column string
 	keep          bool // whether erasing leaves the text as it is
+	whole         bool // whether erasing removes the whole text, which may name the person too
 }{
-	{"tokens", "name", false},
-	{"tokens", "name_folded", false},
-	{"endpoints", "description", false},
-	{"endpoints", "url", true},
-	{"audit_entries", "detail", false},
-	{"audit_entries", "actor_label", false}, // the name of a token
+	{table: "tokens", column: "name"},
+	{table: "tokens", column: "name_folded"},
+	{table: "endpoints", column: "description"},
+	{table: "endpoints", column: "url", keep: true},
+	{table: "audit_entries", column: "detail"},
+	{table: "audit_entries", column: "actor_label"}, // the name of a token
+	{table: "api_requests", column: "message", whole: true},
+	{table: "api_requests", column: "request_body", whole: true},
 }
 
 // readMentions returns the texts that contain an address. It reads whole tables:
@@ -57,8 +60,11 @@ func (s *Store) eraseMentions(ctx context.Context, mentions []domain.PersonMenti
 				if in.keep || m.Where != in.table+"."+in.column {
 					continue
 				}
-				b.Exec(`UPDATE `+in.table+` SET `+in.column+` = $3 WHERE company_id = $1 AND id = $2`,
-					m.CompanyID, m.ID, address.ReplaceAllString(m.Text, domain.ErasedAddress))
+				text := ""
+				if !in.whole {
+					text = address.ReplaceAllString(m.Text, domain.ErasedAddress)
+				}
+				b.Exec(`UPDATE `+in.table+` SET `+in.column+` = $3 WHERE company_id = $1 AND id = $2`, m.CompanyID, m.ID, text)
 			}
 		}
 		box.bumpVersion(b, domain.CacheTokens)

@@ -69,6 +69,9 @@ func PathImportStep(id int64, verb ...string) string {
 // end-old, revoke) an action on it.
 func PathToken(id int64, verb ...string) string { return itemPath(PathTokens, formatInt(id), verb) }
 
+// PathRequest is the page of a logged request.
+func PathRequest(id int64) string { return itemPath(PathRequests, formatInt(id), nil) }
+
 // PathWebhook is an endpoint's page, or with a verb (edit, remove, rotate,
 // enable, disable, test, secret) an action on it.
 func PathWebhook(id int64, verb ...string) string { return itemPath(PathWebhooks, formatInt(id), verb) }

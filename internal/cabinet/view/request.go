@@ -17,7 +17,17 @@ type Request struct {
 	Took      time.Duration
 	RequestID string
 	Code      string // of the error, empty for a success
+	Message   string // of the error
 }
+
+// RequestDetail is the page of a request.
+type RequestDetail struct {
+	Request
+	Body    string // of a failed request, with masked fields
+	NotKept bool   // the company keeps no bodies
+}
+
+func (r Request) failed() bool { return r.Status >= 400 }
 
 // RequestFilter is what the log is narrowed to, as it stands in the address.
 type RequestFilter struct {

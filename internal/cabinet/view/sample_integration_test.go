@@ -33,6 +33,9 @@ func tokenSamples() []sample {
 		{"tokens-all-revoked", view.TokensPage(shell("/cabinet/tokens"), view.TokenList{Hidden: 2})},
 		{"token", view.TokenPage(shell("/cabinet/tokens/7"), all[0], requestHours())},
 		{"requests", view.RequestsPage(longShell("/cabinet/requests"), sampleRequests())},
+		{"request", view.RequestPage(longShell("/cabinet/requests/2"), view.RequestDetail{
+			Request: sampleRequests().Requests[2], Body: `{"items": [{"employeeExternalId": "•••", "courseId": 7, "externalId": "•••", "deadline": "14.11.2026"}]}`,
+		})},
 		{"requests-none", view.RequestsPage(shell("/cabinet/requests"), view.RequestList{Hours: requestHours()})},
 		{"requests-off", view.RequestsPage(shell("/cabinet/requests"), view.RequestList{Off: true})},
 		{"token-new", view.TokenNewPage(shell("/cabinet/tokens/new"), view.TokenForm{Scopes: []string{"b2b_read"}, Expiry: "90"})},

@@ -18,7 +18,7 @@ func sampleRequests() view.RequestList {
 	request := func(id int64, method, route string, status int, code string) view.Request {
 		return view.Request{
 			ID: id, At: now.Add(-time.Duration(id) * time.Minute), TokenID: 7, Token: "Payroll synchronisation of the northern region",
-			Method: method, Route: route, Status: status, Took: time.Duration(id) * 7 * time.Millisecond, RequestID: "3w5e11264sgsf", Code: code,
+			Method: method, Route: route, Status: status, Took: time.Duration(id) * 7 * time.Millisecond, RequestID: "3w5e11264sgsf", Code: code, Message: "items[0].deadline: must be a date-time such as 2026-11-14T09:30:00+00:00",
 		}
 	}
 	return view.RequestList{

@@ -7,7 +7,7 @@ import (
 )
 
 func settingsSamples() []sample {
-	company := view.CompanySettings{Name: "Baltic Freight", TimeZone: "Europe/Riga", TimeZones: []string{"America/New_York", "Europe/Berlin", "Europe/Riga", "UTC"}, DeadlineDays: "30"}
+	company := view.CompanySettings{Name: "Baltic Freight", TimeZone: "Europe/Riga", TimeZones: []string{"America/New_York", "Europe/Berlin", "Europe/Riga", "UTC"}, DeadlineDays: "30", KeepBodies: true, Masked: []string{"email", "name"}}
 	wrong := company
 	wrong.DeadlineDays, wrong.Errors = "0", view.Errors{"deadlineDays": "Enter a number from 1 to 3650."}
 	people := view.Administrators{List: []view.Administrator{

@@ -8,6 +8,8 @@ type CompanySettings struct {
 	TimeZone     string
 	TimeZones    []string
 	DeadlineDays string
+	KeepBodies   bool     // of failed requests
+	Masked       []string // the personal fields that are masked in them
 	Errors       Errors
 }
 
@@ -239,3 +241,6 @@ func zoneOptions(names []string) []Option {
 	}
 	return options
 }
+
+// personalFields are the fields of request bodies that can be masked in the log.
+var personalFields = []Option{{"email", "E-mail addresses"}, {"externalId", "External ids"}, {"name", "Names"}, {"tags", "Tags"}}

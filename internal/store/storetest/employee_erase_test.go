@@ -48,6 +48,7 @@ func (f testCompany) provisionWithHistory(t *testing.T) (exam, course int64) {
 			request_headers, response_headers, response_body, requested_by)
 		SELECT company_id, id, 1, 'https://hooks.test/', created_at, 1, 500, 'status', 'quux said no', '[]', '[{"name":"x","value":"zaphod"}]', $1, ''
 		FROM deliveries`, []byte("sorry trillian"))
+	f.logFailed(domain.FailedRequest{Subject: "QUUX-2", Body: []byte(`{"name":"Arthur"}`), Message: "quux"})
 	return exam, course
 }
 

@@ -1,0 +1,101 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+)
+
+// A request that was made before an erasure may be written into the log after it, by
+// any replica. Therefore an erasure leaves digests of what named the person, both the
+// erasure and the writer of the log look for mentions once they have committed, and
+// whichever commits last finds what the other one wrote.
+const (
+	// mentionWindow is how long after an erasure a request that names the person is
+	// taken for one that was under way. It covers a slow call and clocks that differ.
+	mentionWindow = time.Minute
+	// erasedMentionTime is how long the digests are kept.
+	erasedMentionTime = time.Hour
+)
+
+// mention is a personal value that the body of a logged request names.
+type mention struct {
+	company   int64
+	digest    int64
+	requestID string // folded
+	at        time.Time
+}
+
+// addMentions queues the mentions of requests and returns the companies that have any.
+func (s *Store) addMentions(b *db.Batch, list []domain.APIRequest) []int64 {
+	var mentions []mention
+	var companies []int64
+	for _, r := range list {
+		for _, digest := range r.Mentions {
+			mentions = append(mentions, mention{r.CompanyID, digest, domain.FoldID(r.RequestID), r.At})
+			companies = append(companies, r.CompanyID)
+		}
+	}
+	if len(mentions) == 0 {
+		return nil
+	}
+	rows, args := s.db.ValuesTable(1, db.Columns(mentions,
+		db.IntColumn("company_id", func(m *mention) int64 { return m.company }),
+		db.IntColumn("digest", func(m *mention) int64 { return m.digest }),
+		db.TextColumn("request_id", func(m *mention) string { return m.requestID }),
+		db.TimeColumn("at", func(m *mention) time.Time { return m.at }))...)
+	b.Exec(`INSERT INTO api_request_mentions (company_id, digest, request_id, at)
+		SELECT r.company_id, r.digest, r.request_id, r.at FROM `+rows+` r WHERE true ON CONFLICT DO NOTHING`, args...)
+	slices.Sort(companies)
+	return slices.Compact(companies)
+}
+
+// markErased queues the digests of what names an employee who is erased.
+func markErased(b *db.Batch, now time.Time, e domain.Employee) {
+	for _, value := range []string{e.ExternalID, e.Email, e.Name} {
+		if value == "" {
+			continue
+		}
+		b.Exec(`INSERT INTO erased_mentions (company_id, digest, at) VALUES ($1, $2, $3)
+			ON CONFLICT (company_id, digest) DO UPDATE SET at = excluded.at`, e.CompanyID, domain.DigestMention(value), now)
+	}
+}
+
+// eraseLogged empties the messages and bodies of a company's logged requests that
+// name people who were erased. Call it after the commit of what it looks for.
+func (s *Store) eraseLogged(ctx context.Context, company int64) error {
+	var ids []string
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var id string
+		var at, until time.Time
+		err := r.Scan(&id, &at, &until)
+		if !at.After(until.Add(mentionWindow)) {
+			ids = append(ids, id)
+		}
+		return err
+	}, `SELECT m.request_id, m.at, e.at FROM erased_mentions e`+
+		s.db.Join("api_request_mentions", "m", `m.company_id = e.company_id AND m.digest = e.digest`)+` WHERE e.company_id = $1`, company)
+	if err := s.read(ctx, b); err != nil || len(ids) == 0 {
+		return err
+	}
+	ids = unique(ids)
+	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
+		b := &db.Batch{}
+		logged, arg := s.db.In(s.db.Folded("request_id"), 2, db.Texts("request_id", ids))
+		b.Exec(`UPDATE api_requests SET message = '', request_body = '' WHERE company_id = $1 AND `+logged, company, arg)
+		named, arg := s.db.In("request_id", 2, db.Texts("request_id", ids))
+		b.Exec(`DELETE FROM api_request_mentions WHERE company_id = $1 AND `+named, company, arg)
+		return tx.Send(ctx, b)
+	})
+}
+
+// ExpireErasedMentions removes the digests of people whose erasure is long past.
+func (s *Store) ExpireErasedMentions(ctx context.Context) error {
+	_, err := s.expireStep(ctx, `DELETE FROM erased_mentions WHERE company_id IN (SELECT c.id FROM companies c) AND at < $1`,
+		s.Now().Add(-erasedMentionTime))
+	return err
+}
