@@ -169,8 +169,8 @@ func (a Assignment) Completion() CompletionState {
 	switch {
 	case a.Passed():
 		return CompletionSuccess
-	case a.EndedAt != nil && a.Rule.IsAssessment:
-		return CompletionFailure
+	case a.Status == StatusFailed, a.EndedAt != nil && a.Rule.IsAssessment:
+		return CompletionFailure // failed stays failed, also if the course no longer is an assessment
 	case a.Status == StatusAssigned:
 		return CompletionNotStarted
 	}

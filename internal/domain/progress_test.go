@@ -173,3 +173,18 @@ func TestGrant(t *testing.T) {
 		t.Error("granting twice:", err)
 	}
 }
+
+// The platform may turn an assessment into a course whose completion decides. What had
+// failed before does not become "in progress" by that.
+func TestFailedStaysAFailureWhenTheCourseChanges(t *testing.T) {
+	t.Parallel()
+	a := domain.Assignment{Rule: exam, Progress: domain.Progress{Status: domain.StatusAssigned}}
+	for _, act := range []domain.Activity{ended(1, 50), ended(2, 60)} {
+		a.Apply(a.Rule, act)
+	}
+	a.Rule = course
+	want := outcome{domain.StatusFailed, 0, "60", 2, domain.CompletionFailure, "Failed with 60 on attempt 2 of 3."}
+	if diff := cmp.Diff(want, look(a), cmp.AllowUnexported(outcome{})); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
