@@ -19,7 +19,7 @@ execFileSync(
 
 await build({
   absWorkingDir: here,
-  entryPoints: ["js/app.js", "js/chart.js", "js/docs.js", "css/docs.css"],
+  entryPoints: ["js/app.js", "js/chart.js", "js/docs.js", "css/docs.css", "css/site.css"],
   entryNames: "[name]",
   outdir: dist,
   bundle: true,

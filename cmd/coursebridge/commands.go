@@ -41,7 +41,7 @@ type commands struct {
 	settings `embed:""`
 
 	Serve         serveCommand         `cmd:"" help:"Serve the API, the platform API, the cabinet and the webhooks."`
-	Demo          demoCommand          `cmd:"" help:"Serve a throw-away company with courses, people, active learners and a webhook receiver."`
+	Demo          demoCommand          `cmd:"" help:"Serve a demo company with courses, people, active learners and a webhook receiver: throw-away, or in an empty --database."`
 	Status        statusCommand        `cmd:"" help:"Print on one screen what the installation holds and does now."`
 	Company       companyCommand       `cmd:"" help:"Companies."`
 	Course        courseCommand        `cmd:"" help:"Courses of a company."`

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
-	"os"
 	"os/signal"
 	"syscall"
 	"time"
@@ -97,31 +95,4 @@ func (c *serveCommand) Run(ctx context.Context, cli *commands) error {
 	config.Create, config.DatabaseWait, config.DatabaseConnections = true, c.DatabaseWait, c.DatabaseConnections
 	config.LogLevel, config.LogFormat = c.LogLevel, c.LogFormat
 	return app.Serve(ctx, config, serve)
-}
-
-type demoCommand struct{ ServeFlags }
-
-func (c *demoCommand) Run(ctx context.Context, cli *commands) error {
-	serve, err := c.ServeFlags.config()
-	if err != nil {
-		return err
-	}
-	out := app.DemoOutput{Progress: cli.out.to, Started: func(d app.DemoStarted) error { return cli.out.print(d) }}
-	if cli.out.json {
-		out.Progress = cli.log
-	}
-	out.Terminal = isTerminal(out.Progress)
-	config := cli.config()
-	config.SecretKey = ""
-	return app.Demo(ctx, config, serve, out)
-}
-
-// isTerminal reports whether somebody is watching what is written.
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

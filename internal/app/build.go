@@ -106,14 +106,19 @@ func (a *App) mounts(p *parts, sc ServeConfig) []server.Mount {
 	public := publicapi.New(svc, p.reports, publicapi.Options{Limiter: limiter, PublicURL: strings.TrimRight(a.config.PublicURL, "/")})
 	platform := platformapi.New(svc, platformapi.Options{})
 	pages := a.cabinet(p, sc)
-	return []server.Mount{
+	mounts := []server.Mount{
 		{Prefix: "/api/v1", Handler: public, API: true, Served: a.recordRequest(p.requests)},
 		{Prefix: "/platform/v1", Handler: platform, API: true},
 		{Prefix: "/cabinet", Handler: pages},
 		{Prefix: "/cabinet/employees/import", Handler: pages, MaxBody: cabinet.MaxUpload},
-		{Prefix: "/docs", Handler: pages.Docs()},
+		{Prefix: "/docs", Handler: http.RedirectHandler("/docs/api", http.StatusFound)},
+		{Prefix: "/docs/api", Handler: pages.Explorer()},
 		{Prefix: "/", Handler: http.RedirectHandler("/cabinet", http.StatusFound)},
 	}
+	if sc.extra != nil {
+		mounts = append(mounts, sc.extra(pages)...)
+	}
+	return mounts
 }
 
 // recordRequest returns the function that notes a call of the public API in the

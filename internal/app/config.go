@@ -9,8 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/coursebridge/coursebridge/internal/cabinet"
 	"github.com/coursebridge/coursebridge/internal/delivery"
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/server"
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
@@ -58,6 +60,8 @@ type ServeConfig struct {
 	Confirm bool
 	// Ready is called once the port is open; it may be nil.
 	Ready func(Serving) error
+	// extra adds pages to the server's own; it may be nil.
+	extra func(*cabinet.Cabinet) []server.Mount
 }
 
 // StopConfig configures how the server stops.

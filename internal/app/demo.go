@@ -4,134 +4,148 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/coursebridge/coursebridge/internal/cabinet"
 	"github.com/coursebridge/coursebridge/internal/demo"
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/server"
 )
 
 const (
 	demoAdmin    = "you@northwind.example"
 	demoInterval = 3 * time.Second // between the steps of the simulated learners
+	demoSteps    = 25              // made before the server starts, so that there is something to see
 )
 
-// DemoStarted holds what is needed to try the demo.
-type DemoStarted struct {
-	SignInURL string `json:"signInUrl"`
-	APIURL    string `json:"apiUrl"`
-	DocsURL   string `json:"docsUrl"`
-	Token     string `json:"token"`
-	Curl      string `json:"curl"`
+// DemoConfig describes the demo's company and where it is kept.
+type DemoConfig struct {
+	demo.Size
+	// Keep uses the configured database, which must have no company, and leaves
+	// everything in it. Otherwise the demo uses a temporary SQLite file.
+	Keep bool
 }
 
-func (d DemoStarted) String() string {
-	return fmt.Sprintf(demoGreeting, d.SignInURL, d.APIURL, d.DocsURL, d.Token, d.Curl)
-}
-
-// DemoOutput is where the demo writes its progress, and what it calls once it runs.
-type DemoOutput struct {
-	Progress io.Writer
-	Terminal bool // whether Progress is a terminal
-	Started  func(DemoStarted) error
-}
-
-// showProgress returns a function that shows how far the preparation is: in place
-// on a terminal, and as one line elsewhere.
-func (o DemoOutput) showProgress() func(done, total int, what string) {
-	if !o.Terminal {
-		fmt.Fprintln(o.Progress, "Preparing the company.")
-		return func(int, int, string) {}
+// NewDemoConfig returns the configuration of a demo; 0 stands for the default of a value.
+func NewDemoConfig(employees, assignments int, seed uint64) DemoConfig {
+	if employees == 0 {
+		employees = demo.DefaultEmployees
 	}
-	return func(done, total int, what string) {
-		fmt.Fprintf(o.Progress, "\rPreparing the company: %3d%% (%s)%-12s", done*100/total, what, "")
-		if done == total {
-			fmt.Fprintln(o.Progress)
-		}
+	if seed == 0 {
+		seed = demo.DefaultSeed
 	}
+	return DemoConfig{Size: demo.Size{Employees: employees, Assignments: assignments, Seed: seed}}
 }
 
-// Demo serves a throw-away company until ctx ends.
-func Demo(ctx context.Context, c Config, sc ServeConfig, out DemoOutput) error {
-	if err := preflight(ctx, c, sc); err != nil {
+// Demo serves a company with simulated learners until ctx ends.
+func Demo(ctx context.Context, c Config, sc ServeConfig, dc DemoConfig, out DemoOutput) error {
+	if err := errors.Join(dc.Check(), preflight(ctx, c, sc)); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "coursebridge-demo-")
-	if err != nil {
-		return fmt.Errorf("make a folder for the demo: %w", err)
+	if !dc.Keep {
+		dir, err := os.MkdirTemp("", "coursebridge-demo-")
+		if err != nil {
+			return fmt.Errorf("make a folder for the demo: %w", err)
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		c.Database, c.SecretKey = "sqlite://"+filepath.Join(dir, "demo.db"), ""
+		c.TransactionPooler, c.DatabaseDirect = false, ""
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	c.Database = "sqlite://" + filepath.Join(dir, "demo.db")
 	sc.Webhooks.AllowPrivate, sc.Webhooks.AllowHTTP = true, true
 	c.Create = true
 	a, err := Open(ctx, c)
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.demo(ctx, sc, out), a.Close())
+	return errors.Join(a.demo(ctx, sc, dc, out), a.Close())
 }
 
-func (a *App) demo(ctx context.Context, sc ServeConfig, out DemoOutput) error {
+func (a *App) demo(ctx context.Context, sc ServeConfig, dc DemoConfig, out DemoOutput) error {
+	if err := a.refuseCompanies(ctx); err != nil {
+		return err
+	}
 	company, err := a.CreateCompany(ctx, "Northwind Energy", demoAdmin, "Europe/Riga")
 	if err != nil {
-		return err
-	}
-	reliable, err := demo.NewReceiver(ctx, 0)
-	if err != nil {
-		return err
-	}
-	defer reliable.Close()
-	busy, err := demo.NewReceiver(ctx, 4)
-	if err != nil {
-		return err
-	}
-	defer busy.Close()
-	if err := a.demoWebhooks(ctx, company.CompanyID, reliable, busy); err != nil {
 		return err
 	}
 	caller, err := a.caller(ctx, company.CompanyID)
 	if err != nil {
 		return err
 	}
-	world := demo.New(a.learning, a.store, caller)
-	if err := world.Seed(ctx, out.showProgress()); err != nil {
+	w := demoWorld{World: demo.New(a.learning, a.store, caller, dc.Size), keep: dc.Keep}
+	progress := out.newProgress()
+	if err := w.Seed(ctx, progress.show); err != nil {
+		return err
+	}
+	progress.end()
+	if w.entry, err = a.demoSignIn(ctx); err != nil {
 		return err
 	}
 	token, err := a.CreateToken(ctx, TokenInput{Company: company.CompanyID, Name: "Demo", Scopes: scopeNames()})
 	if err != nil {
 		return err
 	}
-	return a.demoServe(ctx, sc, out, demoWorld{world, token.Token, company})
+	w.token = token.Token
+	return a.demoReceive(ctx, caller.Company.ID, &w.inbox, func() error {
+		for range demoSteps {
+			if err := w.Step(ctx); err != nil {
+				return fmt.Errorf("simulate learners: %w", err)
+			}
+		}
+		return a.demoServe(ctx, sc, out, &w)
+	})
+}
+
+// refuseCompanies returns an error if the database has a company: learners must not
+// be simulated, and webhooks not be sent to this machine, where real ones are.
+func (a *App) refuseCompanies(ctx context.Context) error {
+	page, err := a.companies.List(ctx, domain.PageRequest{Number: 1, Limit: 1})
+	if err != nil {
+		return err
+	}
+	if len(page.Items) > 0 {
+		return errors.New("the database already has a company, and the demo only fills an empty one: " +
+			"name another --database, or none for a temporary one (serve continues with what a demo has left)")
+	}
+	return nil
 }
 
 // demoWorld is the demo's company once it is filled.
 type demoWorld struct {
 	*demo.World
-	token   string
-	company CompanyCreated
+	inbox demo.Inbox
+	entry demoEntry
+	token string
+	keep  bool
 }
 
-func (a *App) demoServe(ctx context.Context, sc ServeConfig, out DemoOutput, w demoWorld) error {
+func (a *App) demoServe(ctx context.Context, sc ServeConfig, out DemoOutput, w *demoWorld) error {
 	live, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
+	sc.extra = func(pages *cabinet.Cabinet) []server.Mount {
+		mux := http.NewServeMux()
+		mux.Handle("GET "+demoReceiverPath, receiverPage(pages, &w.inbox))
+		mux.Handle("GET "+demoEntryPath+"{secret}", pages.SignInAt(w.entry.secret, w.entry.administrator))
+		return []server.Mount{{Prefix: "/demo", Handler: mux}}
+	}
 	sc.Ready = func(s Serving) error {
-		base := s.URL
-		_, link, err := a.administrators.LinkFor(ctx, operator(), domain.LinkRequest{Email: w.company.AdminEmail})
-		if err != nil {
-			return err
-		}
 		wg.Go(func() {
 			if err := w.Simulate(live, demoInterval); err != nil {
 				a.log.Warn("the simulated learners of the demo stopped", "error", err)
 			}
 		})
-		return out.Started(DemoStarted{
-			SignInURL: base + "/cabinet/enter/" + link, APIURL: base + "/api/v1", DocsURL: base + "/docs", Token: w.token,
-			Curl: fmt.Sprintf("curl -s '%s/api/v1/courses' -H 'Authorization: Bearer %s'", base, w.token),
-		})
+		started := newDemoStarted(s.URL, w)
+		if err := out.Started(started); err != nil || out.Open == nil {
+			return err
+		}
+		if err := out.Open(started.SignInURL); err != nil {
+			a.log.Warn("the browser could not be opened; open the link of the cabinet yourself", "error", err)
+		}
+		return nil
 	}
 	err := a.Serve(ctx, sc)
 	stop()
@@ -139,34 +153,41 @@ func (a *App) demoServe(ctx context.Context, sc ServeConfig, out DemoOutput, w d
 	return err
 }
 
-const demoGreeting = `
-coursebridge is running with a demo company whose learners are active.
-
-  Cabinet     %s
-              (signs you in once and asks for a password)
-  API         %s
-  API docs    %s
-  Token       %s
-
-Try it:
-
-  %s
-
-Press Ctrl-C to stop. Everything is deleted then.`
-
-func (a *App) demoWebhooks(ctx context.Context, company int64, reliable, busy *demo.Receiver) error {
+// demoReceive runs fn while the demo's webhooks have receivers: one that accepts
+// everything, one that is busy every fourth time, and one that fails on purpose.
+func (a *App) demoReceive(ctx context.Context, company int64, inbox *demo.Inbox, fn func() error) error {
 	var all []string
 	for _, k := range domain.EventKinds {
 		all = append(all, string(k))
 	}
-	if _, err := a.AddWebhook(ctx, WebhookInput{Company: company, URL: reliable.URL, Description: "HR system", Events: all}); err != nil {
-		return err
+	some := []string{string(domain.EventAssignmentCompleted), string(domain.EventAssignmentFailed)}
+	for _, hook := range []struct {
+		name   string
+		events []string
+		answer func(n int64) int
+	}{
+		{"HR system", all, func(int64) int { return http.StatusOK }},
+		{"CRM, sometimes busy", some, func(n int64) int {
+			if n%4 == 0 {
+				return http.StatusServiceUnavailable
+			}
+			return http.StatusOK
+		}},
+		{"Chat, fails on purpose", []string{string(domain.EventEmployeeJoined), string(domain.EventAssignmentOverdue)},
+			func(int64) int { return http.StatusInternalServerError }},
+	} {
+		receiver, err := demo.NewReceiver(ctx, hook.name, inbox, hook.answer)
+		if err != nil {
+			return err
+		}
+		defer receiver.Close()
+		added, err := a.AddWebhook(ctx, WebhookInput{Company: company, URL: receiver.URL, Description: hook.name, Events: hook.events})
+		if err != nil {
+			return err
+		}
+		receiver.SetSecret(added.Secret)
 	}
-	_, err := a.AddWebhook(ctx, WebhookInput{
-		Company: company, URL: busy.URL, Description: "CRM, sometimes busy",
-		Events: []string{string(domain.EventAssignmentCompleted), string(domain.EventAssignmentFailed)},
-	})
-	return err
+	return fn()
 }
 
 func scopeNames() []string {

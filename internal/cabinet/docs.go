@@ -7,13 +7,13 @@ import (
 	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
-// Docs returns the handler of the API explorer, which needs no session.
-func (c *Cabinet) Docs() http.Handler {
+// Explorer returns the handler of the API explorer, which needs no session.
+func (c *Cabinet) Explorer() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		setSecurityHeaders(w.Header())
-		httpapi.InfoFrom(r.Context()).Route = view.PathDocs
+		httpapi.InfoFrom(r.Context()).Route = view.PathExplorer
 		p := &page{Cabinet: c, w: w, r: r}
-		if r.URL.Path != view.PathDocs {
+		if r.URL.Path != view.PathExplorer {
 			c.renderError(p, errPageNotFound)
 			return
 		}

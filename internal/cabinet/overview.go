@@ -40,7 +40,7 @@ func overview(p *page) error {
 // steps returns the getting-started list, or nil once everything is done.
 func steps(tokens []domain.Token, endpoints []domain.Endpoint, health []domain.EndpointHealth) []view.Step {
 	out := []view.Step{
-		{Kind: view.StepToken, Path: view.PathTokenNew}, {Kind: view.StepCall, Path: view.PathDocs},
+		{Kind: view.StepToken, Path: view.PathTokenNew}, {Kind: view.StepCall, Path: view.PathExplorer},
 		{Kind: view.StepWebhook, Path: view.PathWebhookNew}, {Kind: view.StepEvent, Path: view.PathWebhooks},
 	}
 	for _, t := range tokens {

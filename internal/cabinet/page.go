@@ -156,15 +156,24 @@ func (p *page) redirectToSignIn() error {
 	return p.redirect(path)
 }
 
-// localPath returns path if it is an address of the cabinet, otherwise that of the
-// overview, so that no link can redirect to another site.
+// localPath returns path if it is an address of the cabinet, the documentation or the
+// demo, otherwise that of the overview, so that no link can redirect to another site.
 func localPath(path string) string {
 	u, err := url.Parse(path)
-	if err != nil || u.IsAbs() || u.Host != "" || strings.Contains(path, "\\") ||
-		path != view.PathHome && !strings.HasPrefix(path, view.PathHome+"/") && !strings.HasPrefix(path, view.PathHome+"?") {
+	if err != nil || u.IsAbs() || u.Host != "" || strings.Contains(path, "\\") || !isOurPage(u.Path) {
 		return view.PathHome
 	}
 	return path
+}
+
+// isOurPage reports whether a path can be a page for people.
+func isOurPage(path string) bool {
+	for _, base := range []string{view.PathHome, view.PathDocs, view.PathDemoReceiver} {
+		if path == base || strings.HasPrefix(path, base+"/") {
+			return true
+		}
+	}
+	return false
 }
 
 // renderOK answers with a page.

@@ -10,15 +10,65 @@ import (
 	"github.com/coursebridge/coursebridge/internal/service"
 )
 
+// The values of a demo for which none are chosen.
 const (
-	peopleCount = 60         // employees at the start
-	seed        = 20_261_114 // fixed, so that every demo starts with the same data
-	day         = 24 * time.Hour
+	DefaultEmployees = 60
+	DefaultSeed      = 20_261_114
 )
 
-// Past moves the instants at which records came into being.
+const day = 24 * time.Hour
+
+// Past adds records that came into being in the past, and returns how many rows of
+// the database they take.
 type Past interface {
-	Backdate(ctx context.Context, company int64, joined, assigned []domain.PastRecord) error
+	AddPastEmployees(ctx context.Context, c domain.Caller, people []domain.Employee) (rows int, err error)
+	AddPastAssignments(ctx context.Context, c domain.Caller, items []domain.PastAssignment) (rows int, err error)
+}
+
+// Size is the number of records that the company has.
+type Size struct {
+	Employees   int
+	Assignments int    // 0 for two to five per employee
+	Seed        uint64 // the same seed makes the same company
+}
+
+// maxPerEmployee is below the limit of live assignments, so that the simulated
+// learners can be assigned more.
+const maxPerEmployee = domain.MaxLiveAssignments / 2
+
+// Check reports a size that no company can have.
+func (s Size) Check() error {
+	switch {
+	case s.Employees < 1 || s.Employees > 10_000_000:
+		return fmt.Errorf("--employees must be from 1 to 10,000,000, got %d", s.Employees)
+	case s.Assignments < 0 || s.Assignments > s.Employees*maxPerEmployee:
+		return fmt.Errorf("--assignments must be from 0 to %d for %d employees, got %d", s.Employees*maxPerEmployee, s.Employees, s.Assignments)
+	}
+	return nil
+}
+
+// assignmentsOf returns how many assignments employee n has.
+func (s Size) assignmentsOf(n int) int {
+	if s.Assignments == 0 {
+		return 2 + n%4
+	}
+	count := s.Assignments / s.Employees
+	if n < s.Assignments%s.Employees {
+		count++
+	}
+	return count
+}
+
+// records returns the number of employees and assignments.
+func (s Size) records() int {
+	if s.Assignments > 0 {
+		return s.Employees + s.Assignments
+	}
+	total := s.Employees
+	for n := range s.Employees {
+		total += s.assignmentsOf(n)
+	}
+	return total
 }
 
 // World is a company with its simulated employees.
@@ -27,88 +77,55 @@ type World struct {
 	past       Past
 	caller     domain.Caller // acts for the company
 	platform   domain.Actor  // reports the activity of the learners
+	size       Size
 	rand       *rand.Rand
+	now        time.Time // when the past ends
 	courses    []domain.Course
 	hired      int // employees so far; they are numbered from 0
 	activities int // activities so far
+	steps      int // steps of the simulation so far
 }
 
 // New returns a world without courses and employees for the caller's company.
-func New(learning *service.Learning, past Past, caller domain.Caller) *World {
+func New(learning *service.Learning, past Past, caller domain.Caller, size Size) *World {
 	return &World{
-		learning: learning, past: past, caller: caller, rand: rand.New(rand.NewPCG(seed, seed)), //nolint:gosec // The random values are not secrets.
+		learning: learning, past: past, caller: caller, size: size, now: learning.Now(),
+		rand:     rand.New(rand.NewPCG(size.Seed, size.Seed)), //nolint:gosec // The random values are not secrets.
 		platform: domain.Actor{Kind: domain.ActorPlatform, Label: "demo learners"},
 	}
 }
 
-// Seed adds courses, employees and their assignments to the company. It calls
-// progress after each step with the kind of record that was added, such as "people".
-func (w *World) Seed(ctx context.Context, progress func(done, total int, what string)) error {
-	total := len(catalogue) + 1 + peopleCount
-	done := 0
-	stepDone := func(what string) {
-		done++
-		progress(done, total, what)
-	}
-	for _, c := range catalogue {
-		id, err := w.learning.AddCourse(ctx, w.caller, c)
-		if err != nil {
-			return fmt.Errorf("add the course %s: %w", c.Name, err)
-		}
-		c.ID = id
-		w.courses = append(w.courses, c)
-		stepDone("courses")
-	}
-	sliceID, err := w.learning.CutSlice(ctx, w.caller, w.courses[1].ID, domain.SliceInput{Name: "Workplace safety: office staff", Modules: []int{1, 3}})
-	if err != nil {
-		return fmt.Errorf("cut a slice: %w", err)
-	}
-	w.courses = append(w.courses, domain.Course{ID: sliceID, Name: "Workplace safety: office staff", PassMark: 80_00, AllowedAttempts: 3})
-	stepDone("courses")
-	for range peopleCount {
-		if err := w.addPast(ctx); err != nil {
-			return err
-		}
-		stepDone("people")
-	}
-	return nil
-}
-
 // hire adds the next employee.
-func (w *World) hire(ctx context.Context) (domain.Employee, error) {
+func (w *World) hire(ctx context.Context) error {
 	in, tags := person(w.rand, w.hired)
 	w.hired++
 	if _, _, err := w.learning.Provision(ctx, w.caller, in); err != nil {
-		return domain.Employee{}, fmt.Errorf("provision %s: %w", in.ExternalID, err)
+		return fmt.Errorf("provision %s: %w", in.ExternalID, err)
 	}
-	changed, err := w.learning.PatchEmployee(ctx, w.caller, in.ExternalID, domain.EmployeePatch{Tags: &tags})
-	return changed.Employee, err
+	_, err := w.learning.PatchEmployee(ctx, w.caller, in.ExternalID, domain.EmployeePatch{Tags: &tags})
+	return err
 }
 
-// newAssignment is an assignment of a course to an employee, both by number.
-type newAssignment struct {
-	employee, course int
-	externalID       string
-	deadline         *time.Time
-}
-
-func (w *World) assign(ctx context.Context, n newAssignment) (domain.Assignment, error) {
+// assign assigns a random course to a random employee.
+func (w *World) assign(ctx context.Context) error {
 	required := w.rand.IntN(2) == 0
-	a, err := w.learning.Assign(ctx, w.caller, domain.NewAssignment{
-		EmployeeExternalID: employeeExternalID(n.employee), CourseID: w.courses[n.course].ID,
-		ExternalID: n.externalID, Deadline: n.deadline, IsRequired: &required,
-	})
-	if err != nil {
-		return a, fmt.Errorf("assign %s: %w", n.externalID, err)
+	in := domain.NewAssignment{
+		EmployeeExternalID: employeeExternalID(w.rand.IntN(w.hired)), CourseID: w.courses[w.rand.IntN(len(w.courses))].ID,
+		ExternalID: fmt.Sprintf("L-%06d", w.steps), IsRequired: &required,
 	}
-	return a, nil
+	if w.rand.IntN(4) == 0 { // becomes overdue while one watches
+		soon := w.learning.Now().Add(time.Minute)
+		in.Deadline = &soon
+	}
+	_, err := w.learning.Assign(ctx, w.caller, in)
+	return err
 }
 
 // newActivity returns a finished attempt with a random score for an assessment, or
 // progress to percent for any other course. A zero time means now.
-func (w *World) newActivity(a domain.Assignment, at time.Time, percent int) domain.ActivityItem {
+func (w *World) newActivity(a domain.Assignment, at time.Time, percent int) domain.Activity {
 	w.activities++
-	act := domain.Activity{ID: fmt.Sprintf("demo-%d", w.activities), AssignmentID: a.ID, OccurredAt: at}
+	act := domain.Activity{ID: fmt.Sprintf("demo-%d-%d", w.caller.Company.ID, w.activities), AssignmentID: a.ID, OccurredAt: at}
 	if a.Rule.IsAssessment {
 		score := domain.Points(50_00 + w.rand.IntN(51)*100)
 		act.Type, act.Score = domain.ActivityAttemptFinished, &score
@@ -116,44 +133,45 @@ func (w *World) newActivity(a domain.Assignment, at time.Time, percent int) doma
 		done := domain.Points(percent * 100)
 		act.Type, act.Percent = domain.ActivityProgress, &done
 	}
-	return domain.ActivityItem{Activity: act}
+	return act
 }
 
-// Simulate simulates one action per interval until ctx ends: a learner's activity, a new
-// assignment or a new employee.
+// Simulate simulates one step per interval until ctx ends.
 func (w *World) Simulate(ctx context.Context, interval time.Duration) error {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
-	for n := 0; ; n++ {
+	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
 		}
-		if err := w.simulate(ctx, n); err != nil && ctx.Err() == nil {
+		if err := w.Step(ctx); err != nil && ctx.Err() == nil {
 			return err
 		}
 	}
 }
 
-// simulate performs action n. Of 20 actions in a row, one hires an employee, three
-// assign a course and the others record the activity of a random learner.
-func (w *World) simulate(ctx context.Context, n int) error {
+// Step simulates one step. Of 20 steps in a row, one hires an employee, three assign
+// a course and the others record the activity of a learner.
+func (w *World) Step(ctx context.Context) error {
+	w.steps++
 	switch {
-	case n%20 == 19:
-		_, err := w.hire(ctx)
-		return err
-	case n%5 == 4:
-		employee := w.rand.IntN(w.hired)
-		_, err := w.assign(ctx, newAssignment{employee: employee, course: w.rand.IntN(len(w.courses)), externalID: fmt.Sprintf("L-%06d", n)})
+	case w.steps%20 == 10:
+		return w.hire(ctx)
+	case w.steps%5 == 1:
+		return w.assign(ctx)
+	}
+	status := []domain.Status{domain.StatusStarted, domain.StatusAssigned, domain.StatusNeedsRetry}[w.rand.IntN(3)]
+	page, err := w.learning.Assignments(ctx, w.caller, domain.AssignmentFilter{Status: status}, domain.PageRequest{Number: 1, Limit: 50})
+	if err != nil {
 		return err
 	}
-	page, err := w.learning.Assignments(ctx, w.caller, domain.AssignmentFilter{}, domain.PageRequest{Number: 1, Limit: domain.MaxLimit})
-	if err != nil || len(page.Items) == 0 {
-		return err
+	if len(page.Items) == 0 {
+		return w.assign(ctx)
 	}
 	a := page.Items[w.rand.IntN(len(page.Items))]
-	percent := int(a.Percent/100) + 10 + w.rand.IntN(40)
-	_, err = w.learning.RecordActivities(ctx, w.platform, []domain.ActivityItem{w.newActivity(a, time.Time{}, min(100, percent))})
+	percent := int(a.Percent/100) + 30 + w.rand.IntN(50)
+	_, err = w.learning.RecordActivities(ctx, w.platform, []domain.ActivityItem{{Activity: w.newActivity(a, time.Time{}, min(100, percent))}})
 	return err
 }

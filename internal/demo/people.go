@@ -18,13 +18,17 @@ var lastNames = []string{
 	"Lindqvist", "Müller", "Novák", "O’Brien", "Petrov", "Rossi", "Silva", "Tamm", "Weber",
 }
 
-var teams = []string{"Sales", "Support", "Field service", "Warehouse", "Finance", "Engineering"}
+// Everybody is tagged with a department and a site.
+var (
+	departments = []string{"Sales", "Support", "Field service", "Warehouse", "Finance", "Engineering"}
+	sites       = []string{"Riga", "Rotterdam", "Porto"}
+)
 
 // person returns employee n and their tags. The tags are random, the rest depends on
 // n alone.
 func person(r *rand.Rand, n int) (domain.Provision, []string) {
 	first, last := firstNames[n%len(firstNames)], lastNames[(n*7+n/len(firstNames))%len(lastNames)]
-	tags := []string{teams[r.IntN(len(teams))]}
+	tags := []string{departments[r.IntN(len(departments))], sites[r.IntN(len(sites))]}
 	if r.IntN(4) == 0 {
 		tags = append(tags, "Team lead")
 	}

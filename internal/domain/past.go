@@ -1,9 +1,8 @@
 package domain
 
-import "time"
-
-// PastRecord is an employee or an assignment of the demo, and when it came into being.
-type PastRecord struct {
-	ID int64
-	At time.Time
+// PastAssignment is an assignment of the demo that was made in the past, and what
+// the learner has done with it since, in order.
+type PastAssignment struct {
+	Assignment
+	Activities []Activity
 }

@@ -33,7 +33,7 @@ func (s *Store) RecordActivities(ctx context.Context, items []domain.ActivityIte
 		s.insertActivities(last, report.accepted, tx.Now())
 		s.updateProgress(last, report.changed(), tx.Now())
 		s.insertAttempts(last, report.attempts)
-		s.insertMoves(last, report.moves, tx.Now())
+		s.insertMoves(last, report.moves)
 		box.events(last, tx.Now(), report.events...)
 		tx.SendAndCommit(last)
 		return nil
@@ -60,6 +60,7 @@ type trackedAssignment struct {
 
 type statusMove struct {
 	a        domain.Assignment
+	at       time.Time
 	from, to domain.Status
 	cause    string
 }
@@ -143,16 +144,25 @@ func (r *activityReport) applyOne(a *trackedAssignment, act domain.Activity, now
 		r.events = append(r.events, domain.AssignmentEvent(domain.EventAssignmentOverdue, before, now))
 		a.OverdueAt = &now
 	}
-	from := before.Status
-	if a.Attempts > before.Attempts { // reported or implied
-		r.moves = append(r.moves, statusMove{a: a.Assignment, from: from, to: domain.StatusStarted, cause: string(act.Type)})
-		from = domain.StatusStarted
-	}
-	if from != a.Status {
-		r.moves = append(r.moves, statusMove{a: a.Assignment, from: from, to: a.Status, cause: string(act.Type)})
+	if moves := movesOf(before, a.Assignment, act, now); len(moves) > 0 {
+		r.moves = append(r.moves, moves...)
 		r.addEvent(a.Assignment, now)
 	}
 	r.attempts = upsertAttempt(r.attempts, a.Assignment)
+}
+
+// movesOf returns the changes of status that an activity has made. An activity that
+// ends an attempt which had not begun makes two.
+func movesOf(before, after domain.Assignment, act domain.Activity, at time.Time) (out []statusMove) {
+	from := before.Status
+	if after.Attempts > before.Attempts { // reported or implied
+		out = append(out, statusMove{a: after, at: at, from: from, to: domain.StatusStarted, cause: string(act.Type)})
+		from = domain.StatusStarted
+	}
+	if from != after.Status {
+		out = append(out, statusMove{a: after, at: at, from: from, to: after.Status, cause: string(act.Type)})
+	}
+	return out
 }
 
 // attemptRow is the state of an assignment's latest attempt.

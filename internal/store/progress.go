@@ -48,16 +48,17 @@ func (s *Store) insertAttempts(b *db.Batch, attempts []attemptRow) {
 		SET started_at = excluded.started_at, ended_at = excluded.ended_at, score = excluded.score, passed = excluded.passed`, args...)
 }
 
-func (s *Store) insertMoves(b *db.Batch, moves []statusMove, now time.Time) {
+func (s *Store) insertMoves(b *db.Batch, moves []statusMove) {
 	if len(moves) == 0 {
 		return
 	}
-	rows, args := s.db.ValuesTable(2, db.Columns(moves,
+	rows, args := s.db.ValuesTable(1, db.Columns(moves,
 		db.IntColumn("company_id", func(m *statusMove) int64 { return m.a.CompanyID }),
 		db.IntColumn("assignment_id", func(m *statusMove) int64 { return m.a.ID }),
+		db.TimeColumn("at", func(m *statusMove) time.Time { return m.at }),
 		db.TextColumn("from_status", func(m *statusMove) domain.Status { return m.from }),
 		db.TextColumn("to_status", func(m *statusMove) domain.Status { return m.to }),
 		db.TextColumn("cause", func(m *statusMove) string { return m.cause }))...)
 	b.Exec(`INSERT INTO assignment_history (company_id, assignment_id, at, from_status, to_status, cause)
-		SELECT r.company_id, r.assignment_id, $1, r.from_status, r.to_status, r.cause FROM `+rows+` r`, append([]any{now}, args...)...)
+		SELECT r.company_id, r.assignment_id, r.at, r.from_status, r.to_status, r.cause FROM `+rows+` r`, args...)
 }

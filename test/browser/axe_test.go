@@ -79,7 +79,7 @@ func (b *tab) postForm(path string, pairs ...string) {
 		.then(r => { window.cbSent[%[1]q] = r.ok ? 'done' : 'refused' }), 'sent'), window.cbSent[%[1]q] === 'done')`, path, form.Encode()))
 }
 
-var openPages = []string{"/cabinet/sign-in", "/cabinet/signed-out", "/cabinet/enter/expired", "/docs"}
+var openPages = []string{"/cabinet/sign-in", "/cabinet/signed-out", "/cabinet/enter/expired", "/docs/api"}
 
 // violations runs axe-core on the page.
 func (b *tab) violations() string {
@@ -126,10 +126,10 @@ func (b *tab) checkPage(path string) {
 	for _, l := range viewports[:4] {
 		b.emulate(l.width, l.scheme)
 		b.open(path)
-		if wide := evaluate[int](b, `document.documentElement.scrollWidth - window.innerWidth`); wide > 0 && path != "/docs" {
+		if wide := evaluate[int](b, `document.documentElement.scrollWidth - window.innerWidth`); wide > 0 && path != "/docs/api" {
 			b.Errorf("%s at %d: the page is %d pixels wider than the window", path, l.width, wide)
 		}
-		if path == "/docs" {
+		if path == "/docs/api" {
 			b.waitForText("Your first call")
 			continue // the explorer is another project's page
 		}
@@ -178,7 +178,7 @@ func (b *tab) screenshot(dir, name, path string) {
 	for _, l := range viewports {
 		b.emulate(l.width, l.scheme)
 		b.open(path)
-		if path == "/docs" {
+		if path == "/docs/api" {
 			b.waitForText("Your first call")
 		}
 		png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))

@@ -155,8 +155,9 @@ func TestServersPrintOneObject(t *testing.T) {
 			shape{"address": `^"` + address + `"$`, "url": `^"http://` + address + `"$`},
 		},
 		"demo": {[]string{"demo"}, shape{
-			"signInUrl": `^"http://` + address + `/cabinet/enter/.+"$`, "apiUrl": `/api/v1"$`, "docsUrl": `/docs"$`,
-			"token": bearer, "curl": `^"curl -s 'http://` + address + `/api/v1/courses' -H 'Authorization: Bearer cb_`,
+			"signInUrl": `^"http://` + address + `/demo/enter/.+"$`, "apiUrl": `/api/v1"$`, "docsUrl": `/docs"$`,
+			"receiverUrl": `^"http://` + address + `/demo/receiver"$`, "examples": `^\["curl .*","curl .*","curl .*"\]$`,
+			"token": bearer, "curl": `^"curl -s http://` + address + `/api/v1/courses -H \\"Authorization: Bearer cb_`,
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -27,7 +27,7 @@ var rules = map[string]rule{
 	"cmd/coursebridge": {[]string{"internal/app"}, "it turns arguments into an exit code; everything else is wired in app"},
 
 	"internal/app":  {[]string{anything}, ""},
-	"internal/demo": {[]string{"internal/domain", "internal/service"}, adapter},
+	"internal/demo": {[]string{"internal/domain", "internal/service", "client"}, adapter + "; it receives webhooks with client, as customers do"},
 
 	"internal/publicapi":        {[]string{"internal/domain", "internal/service", "internal/httpapi", "api", "api/v1"}, adapter},
 	"internal/platformapi":      {[]string{"internal/domain", "internal/service", "internal/httpapi", "api", "api/v1"}, adapter},

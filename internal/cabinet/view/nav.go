@@ -37,7 +37,7 @@ func (s Sections) groups() []group {
 			{SectionWebhooks, "Webhooks", PathWebhooks},
 			{SectionDeliveries, "Deliveries", PathDeliveries},
 			{SectionRequests, "Requests", PathRequests},
-			{SectionDocs, "API docs", PathDocs},
+			{SectionDocs, "API docs", PathExplorer},
 		}},
 		{entries: []entry{
 			{SectionAudit, "Audit log", PathAudit},

@@ -36,6 +36,8 @@ const (
 	PathRedeliver          = "/cabinet/deliveries/redeliver"
 	PathRequests           = "/cabinet/requests"
 	PathDocs               = "/docs"
+	PathDocsSearch         = "/docs/search"
+	PathExplorer           = "/docs/api"
 	PathAudit              = "/cabinet/audit"
 	PathAuditExport        = "/cabinet/audit/export.csv"
 	PathSettings           = "/cabinet/settings"

@@ -98,7 +98,7 @@ func RequestsPage(s Shell, v RequestList) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = emptyState(empty{"No requests yet", "Calls appear here a second after your system makes them.", Link{"Read the API docs", PathDocs}}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = emptyState(empty{"No requests yet", "Calls appear here a second after your system makes them.", Link{"Read the API docs", PathExplorer}}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
