@@ -43,6 +43,10 @@ test-pooler: ## run the suites of the store and of both APIs with PgBouncer in f
 	@COURSEBRIDGE_TEST_POOLER=1 RACE=0 TEST_FLAGS=-run=/postgres scripts/test.sh \
 		./internal/store/storetest ./internal/publicapi ./internal/platformapi
 
+.PHONY: test-upgrade
+test-upgrade: ## replace two replicas of an older commit (FROM) by this program, under load (needs the history)
+	@scripts/upgrade.sh $(FROM)
+
 .PHONY: torture
 torture: ## run the random tests for TORTURE (10m); SEED repeats a run
 	@scripts/torture.sh

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/coursebridge/coursebridge/internal/app"
 )
@@ -20,9 +21,12 @@ func (c *personExportCommand) Run(ctx context.Context, cli *commands) error {
 }
 
 type personEraseCommand struct {
-	Email string `required:"" help:"The person's e-mail address."`
+	Email          string        `required:"" help:"The person's e-mail address."`
+	WebhookTimeout time.Duration `env:"COURSEBRIDGE_WEBHOOK_TIMEOUT" default:"10s" help:"The servers' setting: how long a webhook that a server on SQLite is sending may take."`
 }
 
 func (c *personEraseCommand) Run(ctx context.Context, cli *commands) error {
-	return operate(ctx, cli, func(a *app.App) (app.PersonErased, error) { return a.ErasePerson(ctx, c.Email) })
+	return operate(ctx, cli, func(a *app.App) (app.PersonErased, error) {
+		return a.ErasePerson(ctx, c.Email, c.WebhookTimeout)
+	})
 }

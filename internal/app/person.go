@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/coursebridge/coursebridge/internal/delivery"
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/service"
 )
@@ -36,17 +38,23 @@ type PersonErased struct {
 }
 
 func (p PersonErased) String() string {
-	text := "The person was erased from all companies. Webhooks about the person that are being sent now end within 15 seconds."
+	text := "The person was erased from all companies. Nothing about the person is being sent any more."
 	for _, m := range p.Kept {
 		text += fmt.Sprintf("\nThe address is part of a webhook's address. Ask company %d to change webhook %d: %s", m.CompanyID, m.ID, m.Text)
 	}
 	return text
 }
 
-// ErasePerson erases an address from all companies.
-func (a *App) ErasePerson(ctx context.Context, email string) (PersonErased, error) {
+// ErasePerson erases an address from all companies. When it returns, no server sends
+// anything about the person: those that listen cancel what they are sending; others, as
+// every server on SQLite, are given attemptTimeout, their --webhook-timeout, to end it.
+func (a *App) ErasePerson(ctx context.Context, email string, attemptTimeout time.Duration) (PersonErased, error) {
+	servers := delivery.NewDispatcher(delivery.DispatcherConfig{Queue: a.store, Bus: a.store.Engine(), Log: a.log, AttemptTimeout: attemptTimeout})
+	servers.Listen()
+	a.store.OnErased(servers.StopSending)
 	people := service.NewPeople(a.store)
-	if err := people.Erase(ctx, operator(), email); err != nil {
+	err := people.Erase(ctx, operator(), email)
+	if err := errors.Join(err, servers.Stop(ctx)); err != nil {
 		return PersonErased{}, err
 	}
 	left, err := people.Export(ctx, email)

@@ -61,6 +61,8 @@ type DispatcherConfig struct {
 
 	// Poll is how often the queue is searched for work that no wake-up reported; 5 s if 0.
 	Poll time.Duration
+	// AttemptTimeout is how long an attempt may take on any replica; DefaultTimeout if 0.
+	AttemptTimeout time.Duration
 	// Lease is how long an endpoint is kept from other replicas at a time, and so
 	// how long a replica that died keeps it; 5 s if 0.
 	Lease time.Duration
@@ -72,6 +74,7 @@ func (c *DispatcherConfig) setDefaults() {
 	c.Limits.Total = cmp.Or(c.Limits.Total, 4096)
 	c.Poll = cmp.Or(c.Poll, 5*time.Second)
 	c.Lease = cmp.Or(c.Lease, 5*time.Second)
+	c.AttemptTimeout = cmp.Or(c.AttemptTimeout, DefaultTimeout)
 	if c.Schedule == nil {
 		c.Schedule = DefaultSchedule()
 	}
@@ -100,6 +103,7 @@ type Dispatcher struct {
 // lifecycle controls which parts of a dispatcher may still run.
 type lifecycle struct {
 	stopping   chan struct{}   // closed when nothing more may be started
+	listening  chan struct{}   // closed once messages of other replicas are received
 	sending    context.Context // ends when attempts under way must end
 	endSending context.CancelFunc
 	work       context.Context // ends when everything must end
@@ -130,10 +134,11 @@ type batchers struct {
 func NewDispatcher(c DispatcherConfig) *Dispatcher {
 	c.setDefaults()
 	d := &Dispatcher{
-		config: c, owner: uuid.NewString(), limiter: newLimiter(c.Limits), attempts: newAttemptRegistry(),
+		config: c, owner: uuid.NewString(), limiter: newLimiter(c.Limits),
 		fetchSlots: make(chan struct{}, maxParallelFetches), pollNow: make(chan struct{}, 1),
 	}
-	d.life.stopping = make(chan struct{})
+	d.attempts = newAttemptRegistry(2 * d.sendBound())
+	d.life.stopping, d.life.listening = make(chan struct{}), make(chan struct{})
 	d.life.work, d.life.endWork = context.WithCancel(context.Background())
 	d.life.sending, d.life.endSending = context.WithCancel(d.life.work)
 	d.batchers = batchers{

@@ -14,7 +14,7 @@ import (
 
 // sendBound is how long after it was read a delivery can still be on its way: it
 // starts within keepQueued, waits for its turn and then has the time of an attempt.
-const sendBound = keepQueued + stuck + DefaultTimeout
+func (d *Dispatcher) sendBound() time.Duration { return keepQueued + stuck + d.config.AttemptTimeout }
 
 // StopSending cancels the attempts that carry something of the erased people, on
 // every replica, and returns when none is under way. It is called after the
@@ -35,7 +35,7 @@ func (d *Dispatcher) StopSending(ctx context.Context, records []domain.RecordKey
 // stopOthers asks the replicas that hold leases of the company to cancel their
 // attempts, and waits for their acknowledgements.
 func (d *Dispatcher) stopOthers(ctx context.Context, record domain.RecordKey) error {
-	owners, err := d.config.Queue.LeaseOwners(ctx, record.CompanyID, sendBound)
+	owners, err := d.config.Queue.LeaseOwners(ctx, record.CompanyID, d.sendBound())
 	if err != nil {
 		return err
 	}
@@ -52,11 +52,12 @@ func (d *Dispatcher) stopOthers(ctx context.Context, record domain.RecordKey) er
 	acks := make(chan string, 256) // far more than there are replicas
 	d.attempts.acks.Store(token, acks)
 	defer d.attempts.acks.Delete(token)
+	d.waitForListener(ctx)
 	message := fmt.Sprintf("%s%s %d %d", eraseMark, token, record.CompanyID, record.EmployeeID)
 	if err := d.config.Bus.Publish(ctx, Topic, []string{message}); err != nil {
 		d.logError("ask other replicas to stop sending", err) // then their attempts are waited for
 	}
-	late := time.NewTimer(sendBound)
+	late := time.NewTimer(d.sendBound())
 	defer late.Stop()
 	for len(awaited) > 0 {
 		select {
@@ -69,6 +70,17 @@ func (d *Dispatcher) stopOthers(ctx context.Context, record domain.RecordKey) er
 		}
 	}
 	return nil
+}
+
+// waitForListener waits until this process receives messages, so that it misses no
+// acknowledgement. If that takes too long, the attempts of others are waited for.
+func (d *Dispatcher) waitForListener(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	select {
+	case <-d.life.listening:
+	case <-ctx.Done():
+	}
 }
 
 // receiveAck takes the name of a replica that has stopped sending.
@@ -103,7 +115,9 @@ type attemptRegistry struct {
 	mu      sync.Mutex
 	running map[domain.RecordKey][]*runningAttempt
 	erased  map[domain.RecordKey]time.Time
-	acks    sync.Map // from a token to the channel of the replicas that acknowledge it
+	// remember is how long new attempts about an erased person are refused.
+	remember time.Duration
+	acks     sync.Map // from a token to the channel of the replicas that acknowledge it
 }
 
 type runningAttempt struct {
@@ -111,8 +125,8 @@ type runningAttempt struct {
 	ended  chan struct{}
 }
 
-func newAttemptRegistry() *attemptRegistry {
-	return &attemptRegistry{running: map[domain.RecordKey][]*runningAttempt{}, erased: map[domain.RecordKey]time.Time{}}
+func newAttemptRegistry(remember time.Duration) *attemptRegistry {
+	return &attemptRegistry{remember: remember, running: map[domain.RecordKey][]*runningAttempt{}, erased: map[domain.RecordKey]time.Time{}}
 }
 
 // begin registers an attempt; ok is false if the person was erased. The event of a
@@ -146,7 +160,7 @@ func (r *attemptRegistry) begin(ctx context.Context, record domain.RecordKey, ki
 func (r *attemptRegistry) cancel(ctx context.Context, record domain.RecordKey) error {
 	r.mu.Lock()
 	for old, at := range r.erased {
-		if time.Since(at) > 2*sendBound {
+		if time.Since(at) > r.remember {
 			delete(r.erased, old)
 		}
 	}

@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"strings"
+	"sync"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
@@ -48,7 +49,9 @@ func (d *Dispatcher) publish(ctx context.Context, messages []string) ([]struct{}
 // listen acts on the messages of other replicas. Without messages some may have been
 // lost; then it polls at once.
 func (d *Dispatcher) listen() {
+	begun := sync.OnceFunc(func() { close(d.life.listening) })
 	err := d.config.Bus.Listen(d.life.work, Topic, func(messages []string) {
+		begun()
 		if messages == nil {
 			d.requestPoll()
 		}

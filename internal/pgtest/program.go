@@ -21,3 +21,10 @@ func Program(tb testing.TB, name string) string {
 	tb.Skipf("not run: %s is not installed; use make test", name)
 	return ""
 }
+
+// NotAllowed reports a test as skipped, never as passed, because this machine does
+// not allow what the test needs, such as a limit of the kernel.
+func NotAllowed(tb testing.TB, what string, err error) {
+	tb.Helper()
+	tb.Skipf("not run: this machine does not allow %s: %v", what, err)
+}

@@ -25,14 +25,20 @@ type company struct {
 
 func newCompany(t *testing.T, database string) company {
 	t.Helper()
+	return newCompanyWith(t, binary, database)
+}
+
+// newCompanyWith is newCompany for another program.
+func newCompanyWith(t *testing.T, program, database string) company {
+	t.Helper()
 	c := company{database: database, client: newClient(t)}
-	runJSON[struct{ Status string }](t, database, "migrate")
-	c.id = runJSON[struct{ CompanyID int64 }](t, database, "company", "create", "--name", "Acme", "--admin", "ann@acme.example").CompanyID
-	c.courseID = runJSON[struct{ CourseID int64 }](t, database, "course", "add", "--company", formatID(c.id), "--name", "Safety").CourseID
-	made := runJSON[struct {
+	runJSONWith[struct{ Status string }](t, program, database, "migrate")
+	c.id = runJSONWith[struct{ CompanyID int64 }](t, program, database, "company", "create", "--name", "Acme", "--admin", "ann@acme.example").CompanyID
+	c.courseID = runJSONWith[struct{ CourseID int64 }](t, program, database, "course", "add", "--company", formatID(c.id), "--name", "Safety").CourseID
+	made := runJSONWith[struct {
 		ID    int64
 		Token string
-	}](t, database, "token", "create", "--company", formatID(c.id), "--name", "faults",
+	}](t, program, database, "token", "create", "--company", formatID(c.id), "--name", "faults",
 		"--scope", "b2b_read", "--scope", "b2b_provision", "--scope", "b2b_assignment")
 	c.tokenID, c.token = made.ID, made.Token
 	return c

@@ -45,11 +45,21 @@ func launch(t *testing.T, database string, flags ...string) *process {
 // launchWith is launch with additional environment variables.
 func launchWith(t *testing.T, env []string, database string, flags ...string) *process {
 	t.Helper()
-	args := append([]string{
+	return launchCommand(t, env, command(append(serveArguments(database), flags...)...))
+}
+
+// serveArguments are the arguments of every server in these tests.
+func serveArguments(database string) []string {
+	return []string{
 		"serve", "--listen", "127.0.0.1:0", "--database", database, "--rate-limit", "0",
 		"--webhook-allow-private", "--webhook-allow-http",
-	}, flags...)
-	p := &process{cmd: command(args...), log: newLogBuffer(), exited: make(chan struct{})}
+	}
+}
+
+// launchCommand starts a server by a command of its own.
+func launchCommand(t *testing.T, env []string, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{cmd: cmd, log: newLogBuffer(), exited: make(chan struct{})}
 	p.cmd.Stderr, p.cmd.Env = p.log, append(p.cmd.Env, env...)
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal("start the program:", err)
@@ -126,8 +136,11 @@ func (p *process) wantExit(t *testing.T, within time.Duration) {
 }
 
 // command returns a call of the program that inherits no COURSEBRIDGE_ variables.
-func command(args ...string) *exec.Cmd {
-	cmd := exec.Command(binary, args...)
+func command(args ...string) *exec.Cmd { return commandOf(binary, args...) }
+
+// commandOf is command for another program.
+func commandOf(program string, args ...string) *exec.Cmd {
+	cmd := exec.Command(program, args...)
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "COURSEBRIDGE_") {
 			cmd.Env = append(cmd.Env, v)
@@ -157,7 +170,13 @@ func runCommand(t *testing.T, cmd *exec.Cmd) commandResult {
 // runJSON runs an operator's command with --json and returns the object it prints.
 func runJSON[T any](t *testing.T, database string, args ...string) T {
 	t.Helper()
-	done := runCommand(t, command(append(args, "--json", "--database", database)...))
+	return runJSONWith[T](t, binary, database, args...)
+}
+
+// runJSONWith is runJSON for another program.
+func runJSONWith[T any](t *testing.T, program, database string, args ...string) T {
+	t.Helper()
+	done := runCommand(t, commandOf(program, append(args, "--json", "--database", database)...))
 	if done.code != 0 {
 		t.Fatalf("%s: code %d: %s", strings.Join(args, " "), done.code, done.stderr)
 	}

@@ -3,6 +3,7 @@ package faults
 import (
 	"database/sql"
 	"fmt"
+	"math"
 	"net/http"
 	"os"
 	"regexp"
@@ -47,21 +48,30 @@ func openOld(t *testing.T, database string) oldDatabase {
 // migrateTo brings the schema to a version.
 func (d oldDatabase) migrateTo(version int64) {
 	d.t.Helper()
+	if err := d.migrateAs(math.MaxInt64, version); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// migrateAs brings the schema to a version as a program does that knows the
+// migrations up to newest.
+func (d oldDatabase) migrateAs(newest, version int64) error {
+	d.t.Helper()
 	files, err := migrations.For(d.engine)
 	if err != nil {
 		d.t.Fatal(err)
 	}
+	unknown := slices.DeleteFunc(migrations.Applied(migrations.Version), func(n int64) bool { return n <= newest })
 	dialect := goose.DialectPostgres
 	if d.engine == "sqlite" {
 		dialect = goose.DialectSQLite3
 	}
-	p, err := goose.NewProvider(dialect, d.db, files, goose.WithDisableGlobalRegistry(true))
+	p, err := goose.NewProvider(dialect, d.db, files, goose.WithDisableGlobalRegistry(true), goose.WithExcludeVersions(unknown))
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	if _, err := p.UpTo(d.t.Context(), version); err != nil {
-		d.t.Fatal(err)
-	}
+	_, err = p.UpTo(d.t.Context(), version)
+	return err
 }
 
 // fill runs the statements of a fixture, and returns the token that its first lines name.
@@ -203,13 +213,20 @@ func TestOlderProgramRefusesANewerDatabase(t *testing.T) {
 	eachEngine(t, func(t *testing.T, database string) {
 		runJSON[struct{ Status string }](t, database, "migrate")
 		newer := openOld(t, database)
+		if err := newer.migrateAs(firstSchema, firstSchema); err != nil {
+			t.Errorf("a program of the first release is refused by a schema that it may use: %v", err)
+		}
 		for _, statement := range []string{
 			fmt.Sprintf(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (%d, %t)`, migrations.Version+1, true),
 			fmt.Sprintf(`UPDATE schema_compatibility SET oldest_program = %d`, migrations.Version+1),
+			migrations.ForgetFirstSQL,
 		} {
 			if _, err := newer.db.ExecContext(t.Context(), statement); err != nil {
 				t.Fatal(err)
 			}
+		}
+		if err := newer.migrateAs(firstSchema, firstSchema); err == nil { // as its every command does first
+			t.Error("a program of the first release is not refused")
 		}
 		for _, args := range [][]string{{"serve", "--listen", "127.0.0.1:0"}, {"migrate"}, {"company", "list"}} {
 			done := runCommand(t, command(append(args, "--database", database)...))

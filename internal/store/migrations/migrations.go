@@ -5,7 +5,8 @@
 // default. Running programs of the version before go on with the new schema, so an
 // upgrade takes no server out. A migration that removes something comes a release
 // later, and raises schema_compatibility.oldest_program to the first version whose
-// program does not need what is removed.
+// program does not need what is removed. Programs of versions below FirstChecking do
+// not read that column; to stop them, such a migration also runs ForgetFirstSQL.
 package migrations
 
 import (
@@ -42,6 +43,24 @@ func For(engine string) (fs.FS, error) {
 		return nil, fmt.Errorf("open the migrations of %s: %w", engine, err)
 	}
 	return sub, nil
+}
+
+// FirstChecking is the first version whose program asks the schema for the oldest
+// program that may run on it.
+const FirstChecking = 9
+
+// ForgetFirstSQL stops programs of versions below FirstChecking, for every command:
+// they refuse a schema whose list of migrations lacks one that they know.
+const ForgetFirstSQL = "DELETE FROM goose_db_version WHERE version_id BETWEEN 1 AND 8"
+
+// Applied returns the numbers of the migrations that a schema of this version
+// contains, whether its list still names them or not.
+func Applied(version int64) []int64 {
+	var out []int64
+	for n := int64(1); n <= min(version, Version); n++ {
+		out = append(out, n)
+	}
+	return out
 }
 
 // Schema is the state of a database's schema.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/coursebridge/coursebridge/internal/store/migrations"
@@ -32,5 +33,30 @@ func TestEnginesHaveTheSameMigrations(t *testing.T) {
 	}
 	if int64(len(names["sqlite"])) != migrations.Version {
 		t.Errorf("the newest of %d migrations has the number %d", len(names["sqlite"]), migrations.Version)
+	}
+}
+
+// Programs that do not read the oldest program are stopped by another sign.
+func TestRefusingMigrationsStopTheFirstProgramsToo(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{"sqlite", "postgres"} {
+		files, err := migrations.For(engine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names, err := fs.Glob(files, "*.sql")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			text, err := fs.ReadFile(files, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			up, _, _ := strings.Cut(string(text), "-- +goose Down")
+			if strings.Contains(up, "UPDATE schema_compatibility") && !strings.Contains(up, migrations.ForgetFirstSQL) {
+				t.Errorf("%s/%s raises the oldest program without %q", engine, name, migrations.ForgetFirstSQL)
+			}
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
@@ -18,7 +19,7 @@ import (
 
 // provider returns goose on connections of its own, whose statements may take as long
 // as they need.
-func (e *Engine) provider() (*goose.Provider, func(), error) {
+func (e *Engine) provider(schema migrations.Schema) (*goose.Provider, func(), error) {
 	files, err := migrations.For("postgres")
 	if err != nil {
 		return nil, nil, err
@@ -35,13 +36,33 @@ func (e *Engine) provider() (*goose.Provider, func(), error) {
 		}
 		locking = goose.WithSessionLocker(locker)
 	}
-	sqlDB := stdlib.OpenDB(*cfg)
-	p, err := goose.NewProvider(goose.DialectPostgres, sqlDB, files, locking, goose.WithDisableGlobalRegistry(true))
+	sqlDB := stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(e.boundMigration))
+	p, err := goose.NewProvider(goose.DialectPostgres, sqlDB, files, locking, goose.WithDisableGlobalRegistry(true),
+		goose.WithExcludeVersions(migrations.Applied(schema.Version)))
 	if err != nil {
 		_ = sqlDB.Close()
 		return nil, nil, fmt.Errorf("read the migrations: %w", err)
 	}
 	return p, func() { _ = sqlDB.Close() }, nil
+}
+
+// A migration that waits for a table makes every later request for that table wait
+// behind it, and two tables can make a deadlock with requests. So it waits less long
+// than PostgreSQL needs to find a deadlock (1 s), lets the requests pass, and tries
+// again. A report may hold a table for ten minutes.
+const (
+	migrationLockWait = 500 * time.Millisecond
+	migrationPatience = 15 * time.Minute
+)
+
+// boundMigration bounds how long a migration waits for a lock. Behind a pooler without
+// a direct address the setting would outlive the migration, in a session of others.
+func (e *Engine) boundMigration(ctx context.Context, conn *pgx.Conn) error {
+	if !e.hasSessions() {
+		return nil
+	}
+	_, err := conn.Exec(ctx, "SELECT set_config('lock_timeout', $1, false)", millis(migrationLockWait))
+	return err
 }
 
 // transactionLocker keeps migrations apart behind a pooler, where a session cannot
@@ -89,12 +110,33 @@ func (l *transactionLocker) try(ctx context.Context, pool *sql.DB) (locked bool,
 func (l *transactionLocker) Unlock(context.Context, *sql.DB) error { return l.tx.Rollback() }
 
 // Migrate brings the schema up to date. Replicas that start together wait for
-// one another.
+// one another. Running servers go on.
 func (e *Engine) Migrate(ctx context.Context) error {
-	if schema, err := e.schema(ctx); err == nil && schema.Version >= migrations.Version {
-		return migrations.Check(schema)
+	for began := time.Now(); ; {
+		err := e.migrate(ctx)
+		waits := errors.Is(err, db.ErrLocked) || errors.Is(err, db.ErrRetry)
+		if !waits || time.Since(began) > migrationPatience {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lockRetry):
+		}
 	}
-	p, done, err := e.provider()
+}
+
+// migrate applies the migrations that are missing. Each is a transaction, so that
+// those that have succeeded stay when a later one fails.
+func (e *Engine) migrate(ctx context.Context) error {
+	schema, err := e.schema(ctx)
+	switch {
+	case err == nil && schema.Version >= migrations.Version:
+		return migrations.Check(schema)
+	case err != nil && !errors.Is(err, db.ErrNoSchema):
+		return err
+	}
+	p, done, err := e.provider(schema)
 	if err != nil {
 		return err
 	}

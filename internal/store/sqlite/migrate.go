@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/pressly/goose/v3"
@@ -24,7 +25,15 @@ func (e *Engine) migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, e.db, files, goose.WithDisableGlobalRegistry(true))
+	schema, err := e.schema(ctx)
+	if err != nil && !errors.Is(err, db.ErrNoSchema) {
+		return err
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, e.db, files, goose.WithDisableGlobalRegistry(true),
+		goose.WithExcludeVersions(migrations.Applied(schema.Version)))
+	if errors.Is(err, goose.ErrNoMigrations) { // another process was quicker
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("read the migrations: %w", err)
 	}

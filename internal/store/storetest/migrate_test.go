@@ -30,3 +30,24 @@ func TestNewerSchema(t *testing.T) {
 		}
 	})
 }
+
+// A schema can forget its first migrations, which stops the first programs: they know
+// no other way to be refused. This program goes on and migrates.
+func TestForgottenMigrations(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		e := s.Engine()
+		change(t, s, migrations.ForgetFirstSQL)
+		change(t, s, `DELETE FROM goose_db_version WHERE version_id = $1`, migrations.Version)
+		if err := e.Migrated(t.Context()); err == nil {
+			t.Error("a schema that lacks a migration is called ready")
+		}
+		if err := e.Migrate(t.Context()); err != nil && strings.Contains(err.Error(), "missing (out-of-order)") {
+			t.Errorf("the newest migration was not tried: %v", err) // it may fail, because it was applied before
+		}
+		change(t, s, `INSERT INTO goose_db_version (version_id, is_applied) VALUES ($1, $2)`, migrations.Version, true)
+		if err := e.Migrate(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,91 @@
+package postgres_test
+
+import (
+	"context"
+	"database/sql"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/pressly/goose/v3"
+
+	"github.com/coursebridge/coursebridge/internal/pgtest"
+	"github.com/coursebridge/coursebridge/internal/store/migrations"
+)
+
+// A migration that has to wait for a table, as for one that a report reads, does not
+// keep requests from it, and goes on once the table is free.
+func TestMigrationLetsRequestsPass(t *testing.T) {
+	t.Parallel()
+	address := pgtest.URL(t)
+	migrateTo(t, address, 21)
+	e := open(t, address)
+	reader, request := connect(t, address), connect(t, address)
+	execute(t, reader, `BEGIN`)
+	execute(t, reader, `SELECT count(*) FROM events`)
+	migrated := make(chan error, 1)
+	go func() { migrated <- e.Migrate(t.Context()) }()
+	waitForLock(t, request)
+	execute(t, request, `SET lock_timeout = '20s'; SELECT count(*) FROM events`)
+	select {
+	case err := <-migrated:
+		t.Fatalf("the migration ended while the table was read: %v", err)
+	default:
+	}
+	execute(t, reader, `COMMIT`)
+	if err := <-migrated; err != nil {
+		t.Error(err)
+	}
+	if err := e.Migrated(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// migrateTo creates a schema of an earlier version.
+func migrateTo(t *testing.T, address string, version int64) {
+	t.Helper()
+	files, err := migrations.For("postgres")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, err := sql.Open("pgx", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = pool.Close() }()
+	p, err := goose.NewProvider(goose.DialectPostgres, pool, files, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.UpTo(t.Context(), version); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func connect(t *testing.T, address string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+func execute(t *testing.T, conn *pgx.Conn, statement string) {
+	t.Helper()
+	if _, err := conn.Exec(t.Context(), statement, pgx.QueryExecModeSimpleProtocol); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// waitForLock waits until a connection waits for a table.
+func waitForLock(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+	const waitingSQL = `SELECT count(*) FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+	for waiting := 0; waiting == 0; time.Sleep(time.Millisecond) {
+		if err := conn.QueryRow(t.Context(), waitingSQL).Scan(&waiting); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
