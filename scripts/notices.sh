@@ -30,7 +30,7 @@ line=$(printf '%80s' '' | tr ' ' '-')
 {
   echo 'coursebridge contains the following software. make notices writes this file.'
   modules | while read -r name version directory; do notice "$name" "$version" "$directory"; done
-  for name in daisyui htmx.org swagger-ui-dist tailwindcss uplot; do
+  for name in @fontsource-variable/inter daisyui htmx.org swagger-ui-dist tailwindcss uplot; do
     version=$(sed -n "s|.*\"$name\": \"\(.*\)\".*|\1|p" web/package.json)
     notice "$name" "$version" "$web/$name"
   done

@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { writeFont } from "./font.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const dist = join(here, "../internal/cabinet/assets/dist");
@@ -16,6 +17,10 @@ execFileSync(
   [join(here, "node_modules/@tailwindcss/cli/dist/index.mjs"), "-i", "css/app.css", "-o", join(dist, "app.css"), "--minify"],
   { cwd: here, stdio: ["ignore", "ignore", "inherit"] },
 );
+
+const font = await writeFont(join(here, "node_modules"), dist);
+const styles = join(dist, "app.css");
+writeFileSync(styles, readFileSync(styles, "utf8").replace(/inter-[a-z-]+\.woff2/g, (name) => font.get(name)));
 
 await build({
   absWorkingDir: here,
@@ -33,7 +38,7 @@ await build({
 cpSync(join(here, "icons"), dist, { recursive: true });
 
 // The notices of what was bundled go with it.
-const bundled = ["htmx.org", "uplot", "tailwindcss", "daisyui", "swagger-ui-dist"];
+const bundled = ["htmx.org", "uplot", "tailwindcss", "daisyui", "swagger-ui-dist", "@fontsource-variable/inter"];
 const notices = bundled.map((name) => {
   const { version } = JSON.parse(readFileSync(join(here, "node_modules", name, "package.json"), "utf8"));
   return `${name} ${version}\n\n${readFileSync(join(here, "node_modules", name, "LICENSE"), "utf8").trim()}\n`;

@@ -10,7 +10,7 @@ import (
 )
 
 // bundledPackages are the npm packages whose code is part of the program.
-var bundledPackages = []string{"daisyui", "htmx.org", "swagger-ui-dist", "tailwindcss", "uplot"}
+var bundledPackages = []string{"@fontsource-variable/inter", "daisyui", "htmx.org", "swagger-ui-dist", "tailwindcss", "uplot"}
 
 // The notices that are distributed with the program name every module and every
 // bundled package in the version that is used.

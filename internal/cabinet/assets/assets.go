@@ -57,11 +57,15 @@ var byAddress = sync.OnceValue(func() map[string]*file {
 	return addressed
 })
 
+const fontKind = "font/woff2"
+
 var kinds = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml",
 	".txt": "text/plain; charset=utf-8",
+
+	".woff2": fontKind,
 }
 
 func newFile(name string, plain []byte) *file {
@@ -117,7 +121,7 @@ func Handler() http.Handler {
 		header.Set("X-Content-Type-Options", "nosniff")
 		header.Set("Vary", "Accept-Encoding")
 		body := f.plain
-		if AcceptsGzip(r) {
+		if AcceptsGzip(r) && f.kind != fontKind { // fonts are compressed already
 			header.Set("Content-Encoding", "gzip")
 			body = f.packed()
 		}

@@ -28,9 +28,10 @@ func TestAssetsAreKeptForEver(t *testing.T) {
 	for name, kind := range map[string]string{
 		"app.css": "text/css; charset=utf-8", "app.js": "text/javascript; charset=utf-8",
 		"chart.js": "text/javascript; charset=utf-8", "favicon.svg": "image/svg+xml",
+		"inter-latin.woff2": "font/woff2",
 	} {
 		address := assets.URL(name)
-		if !regexp.MustCompile(`^/cabinet/assets/[a-z]+\.[0-9a-f]{12}\.[a-z]+$`).MatchString(address) {
+		if !regexp.MustCompile(`^/cabinet/assets/[a-z-]+\.[0-9a-f]{12}\.[a-z0-9]+$`).MatchString(address) {
 			t.Errorf("the address %s does not change with the content", address)
 		}
 		w := get(t, address)
@@ -97,6 +98,23 @@ func TestPagesStayLight(t *testing.T) {
 	}
 	if heaviest > limit {
 		t.Errorf("the heaviest page fetches %d bytes, more than %d", heaviest, limit)
+	}
+}
+
+// The style sheet names the font's files as they are served, and they are small.
+func TestFontIsServed(t *testing.T) {
+	t.Parallel()
+	const limit = 60_000
+	total, found := 0, regexp.MustCompile(`url\(([^)]+\.woff2)\)`).FindAllStringSubmatch(get(t, assets.URL("app.css")).Body.String(), -1)
+	for _, m := range found {
+		w := get(t, assets.Prefix+m[1], "Accept-Encoding", "gzip")
+		if w.Code != http.StatusOK || w.Header().Get("Content-Encoding") != "" {
+			t.Errorf("%s: %d, Content-Encoding %q", m[1], w.Code, w.Header().Get("Content-Encoding"))
+		}
+		total += w.Body.Len()
+	}
+	if len(found) != 3 || total > limit {
+		t.Errorf("the style sheet names %d files of a font with %d bytes, want 3 with at most %d", len(found), total, limit)
 	}
 }
 
