@@ -25,6 +25,14 @@ demo: ## serve a temporary company with people, courses and simulated learners
 build: ## build bin/coursebridge, statically linked, with its version
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BINARY) ./cmd/coursebridge
 
+.PHONY: release
+release: ## build dist/: archives, Debian packages, SBOMs and checksums for every platform (PLATFORMS selects some)
+	@scripts/release.sh
+
+.PHONY: release-check
+release-check: ## build the release twice, the second time elsewhere and without a cache, and compare all bytes
+	@scripts/release.sh --check
+
 .PHONY: test
 test: ## run all tests on both engines; installs what it needs
 	@scripts/test.sh
@@ -68,7 +76,7 @@ fresh: ## check, in a copy, that generated files are up to date
 	@scripts/fresh.sh
 
 .PHONY: contract-clients
-contract-clients: ## generate clients from the contract with six generators and compile them (needs npm; not part of test)
+contract-clients: ## generate clients from the contract with six generators, compile them, and call every operation (needs npm)
 	@scripts/contract-clients.sh
 
 .PHONY: notices
@@ -97,4 +105,4 @@ pg-stop: ## stop that PostgreSQL and delete its data
 
 .PHONY: clean
 clean: pg-stop ## remove everything that was built
-	rm -rf bin screenshots
+	rm -rf bin dist screenshots

@@ -718,6 +718,11 @@ export interface webhooks {
 export interface components {
     schemas: {
         /**
+         * Format: binary
+         * @description The bytes of an XLSX file.
+         */
+        Workbook: string;
+        /**
          * Format: int64
          * @description An identifier of the service.
          */
@@ -2471,7 +2476,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": unknown;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": components["schemas"]["Workbook"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -2568,7 +2573,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": unknown;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": components["schemas"]["Workbook"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -2653,6 +2658,11 @@ export interface operations {
                  */
                 "X-Service-Sequence"?: number;
                 /**
+                 * @description `true` on an event that somebody sent from the cabinet to try the endpoint. It reports nothing that happened: answer
+                 *     as usual, and do not act on it.
+                 */
+                "X-Service-Test"?: string;
+                /**
                  * @description The delivery identifier once more, under its Standard Webhooks name.
                  * @example 01931f0e-6a53-7c2e-9d1b-4f5e8f2a7c10
                  */
@@ -2719,6 +2729,11 @@ export interface operations {
                  * @example 48211
                  */
                 "X-Service-Sequence"?: number;
+                /**
+                 * @description `true` on an event that somebody sent from the cabinet to try the endpoint. It reports nothing that happened: answer
+                 *     as usual, and do not act on it.
+                 */
+                "X-Service-Test"?: string;
                 /**
                  * @description The delivery identifier once more, under its Standard Webhooks name.
                  * @example 01931f0e-6a53-7c2e-9d1b-4f5e8f2a7c10
@@ -2787,6 +2802,11 @@ export interface operations {
                  */
                 "X-Service-Sequence"?: number;
                 /**
+                 * @description `true` on an event that somebody sent from the cabinet to try the endpoint. It reports nothing that happened: answer
+                 *     as usual, and do not act on it.
+                 */
+                "X-Service-Test"?: string;
+                /**
                  * @description The delivery identifier once more, under its Standard Webhooks name.
                  * @example 01931f0e-6a53-7c2e-9d1b-4f5e8f2a7c10
                  */
@@ -2853,6 +2873,11 @@ export interface operations {
                  * @example 48211
                  */
                 "X-Service-Sequence"?: number;
+                /**
+                 * @description `true` on an event that somebody sent from the cabinet to try the endpoint. It reports nothing that happened: answer
+                 *     as usual, and do not act on it.
+                 */
+                "X-Service-Test"?: string;
                 /**
                  * @description The delivery identifier once more, under its Standard Webhooks name.
                  * @example 01931f0e-6a53-7c2e-9d1b-4f5e8f2a7c10
@@ -2921,6 +2946,11 @@ export interface operations {
                  */
                 "X-Service-Sequence"?: number;
                 /**
+                 * @description `true` on an event that somebody sent from the cabinet to try the endpoint. It reports nothing that happened: answer
+                 *     as usual, and do not act on it.
+                 */
+                "X-Service-Test"?: string;
+                /**
                  * @description The delivery identifier once more, under its Standard Webhooks name.
                  * @example 01931f0e-6a53-7c2e-9d1b-4f5e8f2a7c10
                  */
@@ -2987,6 +3017,11 @@ export interface operations {
                  * @example 48211
                  */
                 "X-Service-Sequence"?: number;
+                /**
+                 * @description `true` on an event that somebody sent from the cabinet to try the endpoint. It reports nothing that happened: answer
+                 *     as usual, and do not act on it.
+                 */
+                "X-Service-Test"?: string;
                 /**
                  * @description The delivery identifier once more, under its Standard Webhooks name.
                  * @example 01931f0e-6a53-7c2e-9d1b-4f5e8f2a7c10
