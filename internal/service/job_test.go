@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -132,5 +134,32 @@ func TestOpenJobsOfACompanyAreLimited(t *testing.T) {
 		must(t, "run", jobs.RunOpen(t.Context()))
 		_, err = jobs.Start(t.Context(), c, domain.NewJob{Kind: countJob, Items: []int64{1}})
 		must(t, "start after the others have finished", err)
+	})
+}
+
+func TestJobsThatStartAtOnceStayWithinTheLimit(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		c := storetest.Company(t, s, "Acme")
+		jobs := newJobs(s)
+		var started, refused atomic.Int64
+		var wg sync.WaitGroup
+		for range domain.MaxOpenJobs + 10 {
+			wg.Go(func() {
+				_, err := jobs.Start(t.Context(), c, domain.NewJob{Kind: countJob, Items: []int64{1}})
+				switch {
+				case err == nil:
+					started.Add(1)
+				case errors.Is(err, domain.ErrTooManyJobs):
+					refused.Add(1)
+				default:
+					t.Errorf("start: %v", err)
+				}
+			})
+		}
+		wg.Wait()
+		if started.Load() != domain.MaxOpenJobs || refused.Load() != 10 {
+			t.Errorf("%d jobs started and %d were refused, want %d and 10", started.Load(), refused.Load(), domain.MaxOpenJobs)
+		}
 	})
 }

@@ -33,9 +33,8 @@ func (s *Store) AddJob(ctx context.Context, c domain.Caller, in domain.NewJob) (
 	return out, err
 }
 
-// insertJob inserts the row of a job in a transaction that has begun. Requests that
-// come at the same instant may exceed the limit by their number, which does no harm.
-// Codes: idempotency_conflict when the company has too many open jobs.
+// insertJob inserts the row of a job in a transaction that has begun. Codes:
+// idempotency_conflict when the company has too many open jobs.
 func (s *Store) insertJob(ctx context.Context, tx db.Tx, c domain.Caller, in domain.NewJob) (domain.Job, error) {
 	input, err := json.Marshal(in.Input)
 	if err != nil {
@@ -45,23 +44,35 @@ func (s *Store) insertJob(ctx context.Context, tx db.Tx, c domain.Caller, in dom
 		CompanyID: c.Company.ID, Kind: in.Kind, Input: input, Total: in.Total, Result: json.RawMessage("null"),
 		RequestedBy: c.Actor.Label, Actor: c.Actor, Role: c.Role, CreatedAt: tx.Now(),
 	}
-	b := &db.Batch{}
-	b.Query(func(r db.Rows) error { return r.Scan(&out.ID) },
-		`INSERT INTO jobs (company_id, kind, input, total, done, cursor, result, failures, problem, actor_kind, actor_id, requested_by,
-			role, address, request_id, created_at)
-		SELECT $1, CAST($2 AS text), CAST($3 AS text), CAST($4 AS bigint), 0, '', 'null', 0, '', CAST($5 AS text), CAST($6 AS bigint), CAST($7 AS text),
-			CAST($8 AS text), CAST($9 AS text), CAST($10 AS text), $11
-		WHERE (SELECT count(*) FROM jobs j WHERE j.company_id = $1 AND j.finished_at IS NULL) < $12 RETURNING id`,
-		c.Company.ID, string(in.Kind), string(input), in.Total, string(c.Actor.Kind), c.Actor.ID, c.Actor.Ref(), string(c.Role),
-		c.Actor.Address, c.Actor.RequestID, tx.Now(), domain.MaxOpenJobs)
-	if err := tx.Send(ctx, b); err != nil {
-		return out, err
-	}
-	if out.ID == 0 {
-		return out, domain.ErrTooManyJobs
+	for out.ID == 0 {
+		open := 0
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error { return r.Scan(&open) },
+			`SELECT count(*) FROM jobs WHERE company_id = $1 AND finished_at IS NULL`, c.Company.ID)
+		b.Query(func(r db.Rows) error { return r.Scan(&out.ID) }, insertJobSQL,
+			c.Company.ID, string(in.Kind), string(input), in.Total, string(c.Actor.Kind), c.Actor.ID, c.Actor.Ref(), string(c.Role),
+			c.Actor.Address, c.Actor.RequestID, tx.Now())
+		if err := tx.Send(ctx, b); err != nil {
+			return out, err
+		}
+		if open >= domain.MaxOpenJobs {
+			return out, domain.ErrTooManyJobs
+		}
 	}
 	return out, nil
 }
+
+// insertJobSQL puts a job into any free slot of its company. It inserts nothing if
+// another transaction has taken that slot meanwhile. A random one is taken, so that
+// jobs that are started at the same time seldom wait for each other.
+var insertJobSQL = `INSERT INTO jobs (company_id, kind, input, total, done, cursor, result, failures, problem, actor_kind, actor_id, requested_by,
+		role, address, request_id, created_at, slot)
+	SELECT $1, CAST($2 AS text), CAST($3 AS text), CAST($4 AS bigint), 0, '', 'null', 0, '', CAST($5 AS text), CAST($6 AS bigint), CAST($7 AS text),
+		CAST($8 AS text), CAST($9 AS text), CAST($10 AS text), $11, f.n
+	FROM (WITH RECURSIVE slots (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM slots WHERE n < ` + strconv.Itoa(domain.MaxOpenJobs) + `)
+		SELECT n FROM slots WHERE n NOT IN (SELECT j.slot FROM jobs j WHERE j.company_id = $1 AND j.finished_at IS NULL AND j.slot IS NOT NULL)
+		ORDER BY random() LIMIT 1) f
+	WHERE true ON CONFLICT (company_id, slot) WHERE finished_at IS NULL DO NOTHING RETURNING id`
 
 var jobColumns = `j.company_id, j.id, j.kind, j.input, j.total, j.done, j.cursor, j.result, j.problem, ` + actorLabelSQL("j.requested_by") + `,
 	j.actor_kind, j.actor_id, j.role, j.address, j.request_id, j.created_at, j.finished_at, j.canceled_at`
