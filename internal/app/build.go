@@ -159,7 +159,7 @@ func (a *App) cabinet(p *parts, sc ServeConfig) *cabinet.Cabinet {
 		Sessions: p.sessions, Companies: a.companies, Administrators: a.administrators, Learning: a.learning, Tokens: a.tokens,
 		Imports:  a.imports,
 		Webhooks: p.webhooks, Audit: service.NewAudit(a.store), Reports: p.reports, Jobs: a.jobs, Requests: p.requests,
-		Bulk: a.bulk, Assigning: a.assigning, People: a.people,
+		Bulk: a.bulk, Assigning: a.assigning, People: a.people, SavedViews: service.NewSavedViews(a.store),
 		PublicURL: func() string { return a.address(p.server.Addr().String()) },
 		Secure:    a.https(), AllowHTTP: sc.Webhooks.AllowHTTP, Now: a.store.Now, Log: a.log,
 	})

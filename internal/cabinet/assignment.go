@@ -61,7 +61,10 @@ func assignments(p *page) error {
 	if err != nil {
 		return err
 	}
-	v := view.AssignmentList{Filter: shown, Any: counts[domain.TabAll] > 0 || shown != view.AssignmentFilter{Tab: shown.Tab}}
+	v := view.AssignmentList{Filter: shown, Any: counts[domain.TabAll] > 0 || shown != view.AssignmentFilter{Tab: shown.Tab}, CanChange: p.mayChange()}
+	if v.Views, err = p.savedViews(domain.ViewAssignments); err != nil {
+		return err
+	}
 	if v.Courses, err = p.courseOptions(); err != nil {
 		return err
 	}
@@ -170,7 +173,7 @@ func assignment(p *page, a domain.Assignment) error {
 	if err != nil {
 		return err
 	}
-	v := view.AssignmentDetail{Assignment: p.assignmentView(a)}
+	v := view.AssignmentDetail{Assignment: p.assignmentView(a), CanChange: p.mayChange()}
 	for _, change := range changes {
 		v.History = append(v.History, p.changeView(change))
 	}

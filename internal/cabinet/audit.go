@@ -108,7 +108,7 @@ func auditEntry(e domain.AuditEntry) view.AuditEntry {
 
 var auditActions = []view.Option{
 	{Value: "employee.", Label: "Employees"}, {Value: "assignment.", Label: "Assignments"},
-	{Value: "course.", Label: "Courses"}, {Value: "token.", Label: "Tokens"}, {Value: "webhook.", Label: "Webhooks"},
+	{Value: "course.", Label: "Courses"}, {Value: "view.", Label: "Saved views"}, {Value: "token.", Label: "Tokens"}, {Value: "webhook.", Label: "Webhooks"},
 	{Value: "delivery.", Label: "Deliveries"}, {Value: "administrator.", Label: "Administrators"}, {Value: "company.", Label: "Company"},
 	{Value: "sign_in.", Label: "Sign-ins"}, {Value: "password.", Label: "Passwords"}, {Value: "second_factor.", Label: "Two-step verification"},
 }

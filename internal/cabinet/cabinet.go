@@ -38,6 +38,7 @@ type Options struct {
 	Bulk           *service.BulkActs
 	Assigning      *service.Assigning
 	People         *service.PeopleActs
+	SavedViews     *service.SavedViews
 
 	PublicURL func() string // where people reach the cabinet, without a slash at the end
 	Secure    bool          // they reach it by https

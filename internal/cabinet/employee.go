@@ -50,6 +50,9 @@ func employees(p *page) error {
 		return err
 	}
 	v := view.EmployeeList{Filter: shown, Total: found.Total, Capped: found.Capped, CanChange: p.mayChange()}
+	if v.Views, err = p.savedViews(domain.ViewEmployees); err != nil {
+		return err
+	}
 	if found.Total == 0 { // it is not counted for a narrowed list
 		v.Total, v.More = int64(len(found.Items)), found.More || pg.After != nil
 	}

@@ -127,6 +127,7 @@ func (v *visitor) fillVictim(s *store.Store) []string {
 	v.post(view.PathSettings, "name", "Baltic "+secretMark, "zone", "Europe/Riga", "days", "30")
 	v.addWebhook("https://hooks.example.com/" + secretMark)
 	v.post(view.PathInvite, "email", strings.ToLower(secretMark)+"@baltic.example", "role", "viewer").wantStatus(http.StatusSeeOther)
+	v.post(view.PathViewNew, "page", "overdue", "tag", secretMark, "name", "View "+secretMark).wantStatus(http.StatusSeeOther)
 	v.provision(token, 1, 3)
 	seen, out := map[string]bool{}, []string{"unknown", fmt.Sprint(v.company.CompanyID)}
 	for _, table := range storetest.Tables(v, s) {

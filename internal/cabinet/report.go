@@ -32,10 +32,22 @@ func (c *Cabinet) reportPages(private register) {
 	}
 	private("GET "+view.PathReport(reportPersons), personSearch)
 	c.recordPages(private)
+	c.savedViewPages(private)
 }
 
 func reports(p *page) error {
-	return p.renderOK(view.ReportsPage(p.shell(), view.Reports{CanChange: p.mayChange()}))
+	views, err := p.savedViews("")
+	if err != nil {
+		return err
+	}
+	names, err := p.courseNames()
+	if err != nil {
+		return err
+	}
+	for i := range views {
+		views[i].Courses = names
+	}
+	return p.renderOK(view.ReportsPage(p.shell(), view.Reports{Views: views, CanChange: p.mayChange()}))
 }
 
 // reportRequest is a report as the address asks for it.
@@ -102,7 +114,10 @@ func (p *page) reportView(r reportRequest) (view.Report, error) {
 	for _, c := range courses {
 		out.Courses = append(out.Courses, view.Option{Value: strconv.FormatInt(c.ID, 10), Label: c.Name})
 	}
-	out.Tags, err = p.tagOptions()
+	if out.Tags, err = p.tagOptions(); err != nil {
+		return out, err
+	}
+	out.Views, err = p.savedViews(domain.ViewPage(r.kind))
 	return out, err
 }
 

@@ -62,6 +62,9 @@ var routeAccess = map[string]access{
 	"GET " + view.PathJobs + "/{id}/cancel": look, "POST " + view.PathJobs + "/{id}/cancel": change, "POST " + view.PathJobs + "/{id}/undo": change,
 
 	"GET " + view.PathReports: look, "GET " + view.PathReport("person"): look,
+	"GET " + view.PathViewNew: look, "POST " + view.PathViewNew: change,
+	"GET " + view.PathViews + "/{id}/rename": look, "POST " + view.PathViews + "/{id}/rename": change,
+	"GET " + view.PathViews + "/{id}/remove": look, "POST " + view.PathViews + "/{id}/remove": change,
 	"GET " + view.PathReport("overdue"): look, "GET " + view.PathReport("overdue", "export"): look,
 	"GET " + view.PathReport("courses"): look, "GET " + view.PathReport("courses", "export"): look,
 	"GET " + view.PathReport("tags"): look, "GET " + view.PathReport("tags", "export"): look,
@@ -108,6 +111,7 @@ func TestEveryPageAsEachRole(t *testing.T) {
 		webhook := owner.addWebhook("https://hooks.example.com/hr")
 		person := owner.addPerson("Janis Kalns", "janis@baltic.example")
 		imported := owner.upload("name,email\nX,x@baltic.example\n")
+		owner.post(view.PathViewNew, "page", "overdue", "tag", "night", "name", "Night shift").wantStatus(http.StatusSeeOther)
 		owner.post(view.PathInvite, "email", "guest@baltic.example", "role", "viewer").wantStatus(http.StatusSeeOther)
 		guest := owner.get(view.PathAdministrators).find(`href="(` + view.PathAdministrators + `/\d+)/remove"`)
 		invited := func(role string) *visitor {

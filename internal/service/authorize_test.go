@@ -29,6 +29,7 @@ var reads = map[string][]string{
 	"Tokens":         {"Get"},
 	"Webhooks":       {"CountRedeliver", "Deliveries", "Delivery", "Get", "Health", "List", "RedeliveryJob", "SampleBody", "Waiting"},
 	"Audit":          {"List"},
+	"SavedViews":     {"Get", "List"},
 	"Requests":       {"Find", "Hours", "List"},
 	"Reports": {
 		"AssignmentList", "Assignments", "AuditLog", "Compliance", "ComplianceFile", "CompletionByCourse", "CompletionByTag",
@@ -54,7 +55,7 @@ func TestEveryActIsAuthorized(t *testing.T) {
 	for _, useCases := range []any{
 		&service.Learning{}, &service.Companies{}, &service.Administrators{}, &service.Tokens{}, &service.Webhooks{}, &service.Audit{},
 		&service.Reports{}, &service.Requests{}, &service.Jobs{}, &service.PeopleActs{}, &service.BulkActs{},
-		&service.Assigning{}, &service.Imports{},
+		&service.Assigning{}, &service.Imports{}, &service.SavedViews{},
 	} {
 		value := reflect.ValueOf(useCases)
 		name := value.Type().Elem().Name()

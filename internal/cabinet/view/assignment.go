@@ -90,7 +90,10 @@ type AssignmentList struct {
 	Tags    []Option
 	Rows    []Assignment
 	Pager   Pager
+	Views   []SavedView
 	Any     bool // the company has assignments at all
+
+	CanChange bool
 }
 
 // total is the number of assignments in the open tab.
@@ -121,7 +124,8 @@ var requiredChoices = []Option{{"", "Required or optional"}, {"yes", "Required"}
 // AssignmentDetail is the page of one assignment.
 type AssignmentDetail struct {
 	Assignment
-	History []AssignmentChange
+	History   []AssignmentChange
+	CanChange bool
 }
 
 // AssignmentChange is one entry of an assignment's history.

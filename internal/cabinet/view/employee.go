@@ -34,6 +34,7 @@ type EmployeeList struct {
 	Partial   bool // the list goes on, although the page is not full
 	Capped    bool // the search has more matches than it looks for
 	Pager     Pager
+	Views     []SavedView
 	CanChange bool
 }
 

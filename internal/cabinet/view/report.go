@@ -15,6 +15,7 @@ type Report struct {
 	CountedAt time.Time // zero: counted for this page
 	Pending   bool      // the figures are still being counted
 	CanChange bool
+	Views     []SavedView
 	Pager     Pager
 }
 
@@ -82,6 +83,7 @@ func reportCrumbs() []Link { return []Link{{"Reports", PathReports}} }
 
 // Reports is the page that lists the reports.
 type Reports struct {
+	Views     []SavedView
 	CanChange bool
 }
 

@@ -2,6 +2,7 @@ package view_test
 
 import (
 	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
@@ -40,8 +41,19 @@ func reportSamples() []sample {
 	pending := report("tags")
 	pending.Pending = true
 	record := view.Record{Employee: people()[1], JoinedAt: ago(900 * time.Hour), Assigned: 600, Completed: 1, Assignments: overdue.Rows, More: true}
+	views := []view.SavedView{
+		{ID: 1, Page: "overdue", Name: longName, Filter: url.Values{"tag": {longName}, "required": {"yes"}, "course": {"1"}}, SavedBy: "x@x.example", SavedAt: ago(time.Hour)},
+		{ID: 2, Page: "employees", Name: "New", Filter: url.Values{"show": {"unassigned"}}, SavedBy: "x@x.example", SavedAt: ago(time.Minute)},
+		{ID: 3, Page: "compliance", Name: "Year's end", Filter: url.Values{"on": {"2026-01-01"}}, SavedBy: "x@x.example", SavedAt: ago(time.Minute)},
+	}
+	overdue.Views = views[:1]
 	return []sample{
-		{"reports", view.ReportsPage(longShell("/cabinet/reports"), view.Reports{CanChange: true})},
+		{"reports", view.ReportsPage(longShell("/cabinet/reports"), view.Reports{Views: views, CanChange: true})},
+		{"reports-viewer", view.ReportsPage(shell("/cabinet/reports"), view.Reports{Views: views})},
+		{"reports-none", view.ReportsPage(shell("/cabinet/reports"), view.Reports{CanChange: true})},
+		{"view-new", view.ViewFormPage(shell("/cabinet/reports/views/new"), view.ViewForm{View: views[0], Errors: view.Errors{"name": "Another view has this name."}})},
+		{"view-rename", view.ViewRenamePage(shell("/cabinet/reports/views/1/rename"), view.ViewForm{View: views[0]})},
+		{"view-remove", view.ConfirmPage(shell("/cabinet/reports/views/1/remove"), view.ViewRemove(views[0]))},
 		{"report-overdue", view.OverdueReportPage(longShell("/cabinet/reports/overdue"), overdue)},
 		{"report-overdue-none", view.OverdueReportPage(shell("/cabinet/reports/overdue"), view.OverdueReport{Report: report("overdue")})},
 		{"report-courses", view.CompletionReportPage(longShell("/cabinet/reports/courses"), completion)},
