@@ -47,7 +47,7 @@ func (s *Store) CreateCompany(ctx context.Context, by domain.Actor, n domain.New
 			addMember(b, tx.Now(), newMember{who, ownership(out.ID), by})
 		}
 		insertLink(b, tx.Now(), storedLink{link, who.ID, out.ID})
-		keepTotals(b, tx, out.ID)
+		markTotalsComplete(b, tx, out.ID)
 		box.audit(b, tx.Now(), companyEntry(out.ID, by, "company.created", ""))
 		box.audit(b, tx.Now(), administratorEntry(out.ID, by, "administrator.invited", who.ID))
 		box.bumpVersion(b, domain.CacheTokens)

@@ -45,8 +45,8 @@ func (s *Store) DaysToComplete(ctx context.Context, company, course int64) (map[
 		out[days] = n
 		return err
 	}, `SELECT k.text_key, CAST(sum(k.n) AS bigint) FROM (
-			SELECT text_key, n FROM totals WHERE company_id = $1 AND kind = '`+totalDays+`' AND number_key = $2
-			UNION ALL SELECT text_key, n FROM total_changes WHERE company_id = $1 AND kind = '`+totalDays+`' AND number_key = $2
+			SELECT text_key, n FROM totals WHERE company_id = $1 AND kind = '`+totalDaysTaken+`' AND number_key = $2
+			UNION ALL SELECT text_key, n FROM total_changes WHERE company_id = $1 AND kind = '`+totalDaysTaken+`' AND number_key = $2
 		) k GROUP BY k.text_key HAVING sum(k.n) > 0`, company, course)
 	return out, s.read(ctx, b)
 }

@@ -31,7 +31,7 @@ func (s *Store) TabCounts(ctx context.Context, company int64, q domain.Assignmen
 		}
 		b := &db.Batch{}
 		if kept && q.CourseID == 0 {
-			queueKeptDue(b, company, s.Now(), func(n int64) { out[domain.TabDueSoon] = n })
+			queueDueSoon(b, company, s.Now(), func(n int64) { out[domain.TabDueSoon] = n })
 		} else {
 			s.countDue(b, company, q.In(domain.TabDueSoon), out)
 		}

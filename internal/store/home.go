@@ -31,7 +31,7 @@ func (s *Store) HomeFigures(ctx context.Context, company int64, completedSince t
 		return r.Scan(&out.Today.Employees, &out.Today.Required, &out.Today.RequiredCompleted)
 	}, `SELECT `+c.keptTotal(company, totalEmployees, "number_key = 0", "text_key = ''")+`, `+c.keptTotal(company, totalRequired)+`, `+
 		c.keptTotal(company, totalRequired, "text_key = '"+string(domain.StatusCompleted)+"'"), c.args...)
-	queueKeptDue(b, company, now, func(n int64) { out.DueSoon = n })
+	queueDueSoon(b, company, now, func(n int64) { out.DueSoon = n })
 	b.Query(func(r db.Rows) error {
 		var seconds int64
 		var h domain.HourCount
@@ -53,10 +53,10 @@ func (s *Store) hasFigures(ctx context.Context, company int64) (bool, error) {
 	return s.isKept(ctx, &s.keptFigures, "figures_kept_at", company)
 }
 
-// queueKeptDue queues the number of open assignments that are due within
+// queueDueSoon queues the number of open assignments that are due within
 // domain.DueSoon. Whole hours are kept; those of the two hours in which the period
 // begins and ends are counted.
-func queueKeptDue(b *db.Batch, company int64, now time.Time, see func(n int64)) {
+func queueDueSoon(b *db.Batch, company int64, now time.Time, see func(n int64)) {
 	end := now.Add(domain.DueSoon)
 	from, to := now.Truncate(time.Hour).Add(time.Hour), end.Truncate(time.Hour)
 	var c conditions
@@ -102,13 +102,13 @@ func (s *Store) queueEarlier(b *db.Batch, company int64, now time.Time, out *dom
 			*field(&out.Earlier) = n
 		}
 		return nil
-	}, `SELECT number_key, text_key, n FROM totals WHERE company_id = $1 AND kind = '`+totalOfDay+`' AND number_key =
-		(SELECT min(number_key) FROM totals WHERE company_id = $1 AND kind = '`+totalOfDay+`' AND number_key >= $2 AND number_key < $3)`,
+	}, `SELECT number_key, text_key, n FROM totals WHERE company_id = $1 AND kind = '`+totalDayFigures+`' AND number_key =
+		(SELECT min(number_key) FROM totals WHERE company_id = $1 AND kind = '`+totalDayFigures+`' AND number_key >= $2 AND number_key < $3)`,
 		company, first, today.Unix())
 }
 
-// keptDays is for how many days the figures of a day are kept.
-const keptDays = 400
+// dayFiguresKept is for how many days the figures of a day are kept.
+const dayFiguresKept = 400
 
 // KeepDayFigures stores today's figures of every company whose figures are complete
 // and that has none for today yet. Several processes may call it at once.
@@ -122,7 +122,7 @@ func (s *Store) KeepDayFigures(ctx context.Context) error {
 		missing = append(missing, company)
 		return err
 	}, `SELECT c.company_id FROM total_companies c WHERE c.figures_kept_at IS NOT NULL AND NOT EXISTS
-		(SELECT 1 FROM totals t WHERE t.company_id = c.company_id AND t.kind = '`+totalOfDay+`' AND t.number_key = $1)`, today.Unix())
+		(SELECT 1 FROM totals t WHERE t.company_id = c.company_id AND t.kind = '`+totalDayFigures+`' AND t.number_key = $1)`, today.Unix())
 	if err := s.read(ctx, b); err != nil {
 		return err
 	}
@@ -143,10 +143,10 @@ func (s *Store) keepDayFigures(ctx context.Context, company int64, day time.Time
 		b := &db.Batch{}
 		for _, figure := range slices.Sorted(maps.Keys(dayFigures)) {
 			b.Exec(`INSERT INTO totals (company_id, kind, number_key, text_key, n) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
-				company, totalOfDay, day.Unix(), figure, *dayFigures[figure](&figures.Today))
+				company, totalDayFigures, day.Unix(), figure, *dayFigures[figure](&figures.Today))
 		}
 		b.Exec(`DELETE FROM totals WHERE company_id = $1 AND kind = $2 AND number_key < $3`,
-			company, totalOfDay, day.AddDate(0, 0, -keptDays).Unix())
+			company, totalDayFigures, day.AddDate(0, 0, -dayFiguresKept).Unix())
 		return tx.Send(ctx, b)
 	})
 }

@@ -23,11 +23,11 @@ const (
 	totalUpdated   = "updated"  // live assignments, by the ten seconds in which they changed last
 	totalEmployees = "employee" // live employees, by tag; all of them have the tag ""
 
-	totalRequired  = "required"  // live assignments that are required, by course and status
-	totalDue       = "due"       // live assignments that are not completed, by the hour of their deadline
-	totalCompleted = "completed" // live assignments that are completed, by the hour of their completion
-	totalDays      = "days"      // the same, by course and by how many whole days they took
-	totalOfDay     = "day"       // DayFigures, by the start of the day; they are noted, not counted
+	totalRequired   = "required"  // live assignments that are required, by course and status
+	totalDue        = "due"       // live assignments that are not completed, by the hour of their deadline
+	totalCompleted  = "completed" // live assignments that are completed, by the hour of their completion
+	totalDaysTaken  = "days"      // the same, by course and by how many whole days they took
+	totalDayFigures = "day"       // DayFigures, by the start of the day; they are noted, not counted
 )
 
 // updatedLevels are the kinds that FoldTotals derives from totalUpdated, with the

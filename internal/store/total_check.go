@@ -15,30 +15,30 @@ import (
 // transaction per range, because a long writing transaction would hold back the
 // watermark of sync; CheckTotals reads all ranges in one snapshot.
 type totalSource struct {
-	kinds    []string // the kind, and those that are derived from it
-	width    int64    // how many keys are counted at a time
-	byTime   bool     // keys are seconds, and the statements take instants too
-	smallest string   // a query for the smallest key of the records of the company $1 from $2 on
-	counted  string   // a query for the totals of the keys from $2 up to $3
+	kinds     []string // the kind, and those that are derived from it
+	width     int64    // how many keys are counted at a time
+	byTime    bool     // keys are seconds, and the statements take instants too
+	minKeySQL string   // a query for the smallest key of the records of the company $1 from $2 on
+	countSQL  string   // a query for the totals of the keys from $2 up to $3
 }
 
-// byCourse finds the smallest course of assignments.
-const byCourse = `SELECT min(a.course_id) AS k FROM assignments a WHERE a.company_id = $1 AND a.revoked_at IS NULL AND a.course_id >= $2`
+// minCourseSQL finds the smallest course of assignments.
+const minCourseSQL = `SELECT min(a.course_id) AS k FROM assignments a WHERE a.company_id = $1 AND a.revoked_at IS NULL AND a.course_id >= $2`
 
 // totalSources are the sources of lists in the order in which they are checked. Their queries
 // have the columns kind, number_key, text_key and n.
 func (s *Store) totalSources() []totalSource {
 	return []totalSource{
-		{kinds: []string{totalByStatus}, width: 1, smallest: byCourse,
-			counted: `SELECT '` + totalByStatus + `' AS kind, a.course_id AS number_key, a.status AS text_key, count(*) AS n FROM assignments a
+		{kinds: []string{totalByStatus}, width: 1, minKeySQL: minCourseSQL,
+			countSQL: `SELECT '` + totalByStatus + `' AS kind, a.course_id AS number_key, a.status AS text_key, count(*) AS n FROM assignments a
 				WHERE a.company_id = $1 AND a.revoked_at IS NULL AND a.course_id >= $2 AND a.course_id < $3 GROUP BY a.course_id, a.status`},
-		{kinds: []string{totalOverdue}, width: 1, smallest: byCourse,
-			counted: `SELECT '` + totalOverdue + `' AS kind, a.course_id AS number_key, '' AS text_key, count(*) AS n FROM assignments a
+		{kinds: []string{totalOverdue}, width: 1, minKeySQL: minCourseSQL,
+			countSQL: `SELECT '` + totalOverdue + `' AS kind, a.course_id AS number_key, '' AS text_key, count(*) AS n FROM assignments a
 				WHERE a.company_id = $1 AND a.revoked_at IS NULL AND a.course_id >= $2 AND a.course_id < $3
 				AND a.overdue_at IS NOT NULL AND a.status <> 'completed' GROUP BY a.course_id`},
 		s.updatedSource(),
-		{kinds: []string{totalEmployees}, width: 1, smallest: `SELECT CASE WHEN $2 = 0 THEN 0 END AS k`,
-			counted: `SELECT '` + totalEmployees + `' AS kind, 0 AS number_key, '' AS text_key, count(*) AS n FROM employees e
+		{kinds: []string{totalEmployees}, width: 1, minKeySQL: `SELECT CASE WHEN $2 = 0 THEN 0 END AS k`,
+			countSQL: `SELECT '` + totalEmployees + `' AS kind, 0 AS number_key, '' AS text_key, count(*) AS n FROM employees e
 				WHERE e.company_id = $1 AND e.left_at IS NULL
 				UNION ALL SELECT '` + totalEmployees + `', 0, t.tag, count(*) FROM employee_tags t
 				JOIN employees e ON e.company_id = t.company_id AND e.id = t.employee_id
@@ -56,18 +56,18 @@ func (s *Store) updatedSource() totalSource {
 		levels = append(levels, fmt.Sprintf(`SELECT '%s' AS kind, u.seconds / %[2]d * %[2]d AS number_key, '' AS text_key, sum(u.n) AS n
 			FROM u GROUP BY u.seconds / %[2]d`, level.kind, level.seconds))
 	}
-	out.smallest = fmt.Sprintf(`SELECT %s / %d * %[2]d AS k FROM assignments a
+	out.minKeySQL = fmt.Sprintf(`SELECT %s / %d * %[2]d AS k FROM assignments a
 		WHERE a.company_id = $1 AND a.revoked_at IS NULL AND a.updated_at >= $3`, s.db.EpochSeconds("min(a.updated_at)"), day)
-	out.counted = fmt.Sprintf(`WITH u AS (SELECT %[1]s / 10 * 10 AS seconds, count(*) AS n FROM assignments a
+	out.countSQL = fmt.Sprintf(`WITH u AS (SELECT %[1]s / 10 * 10 AS seconds, count(*) AS n FROM assignments a
 		WHERE a.company_id = $1 AND a.revoked_at IS NULL AND a.updated_at >= $4 AND a.updated_at < $5 GROUP BY %[1]s / 10) %[2]s`,
 		s.db.EpochSeconds("a.updated_at"), strings.Join(levels, " UNION ALL "))
 	return out
 }
 
-// kept returns a query for what is kept of a source's kinds, negated, for the keys
+// negatedTotalsSQL returns a query for what is kept of a source's kinds, negated, for the keys
 // from $2 up to $3: the totals, with the changes that are not folded yet. The changes
 // of the derived kinds are those of the first.
-func (t totalSource) kept() string {
+func (t totalSource) negatedTotalsSQL() string {
 	const inRange = `number_key >= $2 AND number_key < $3`
 	var parts []string
 	for i, kind := range t.kinds {
@@ -91,7 +91,7 @@ func (t totalSource) next(ctx context.Context, conn db.Conn, company, from int64
 	}
 	least := int64(-1)
 	b := &db.Batch{}
-	b.Query(func(r db.Rows) error { return r.Scan(&least) }, `SELECT coalesce(min(k), -1) FROM (`+t.smallest+`
+	b.Query(func(r db.Rows) error { return r.Scan(&least) }, `SELECT coalesce(min(k), -1) FROM (`+t.minKeySQL+`
 		UNION ALL SELECT min(number_key) FROM totals WHERE company_id = $1 AND kind IN ('`+strings.Join(t.kinds, "', '")+`') AND number_key >= $2
 		UNION ALL SELECT min(number_key) FROM total_changes WHERE company_id = $1 AND kind = '`+t.kinds[0]+`' AND number_key >= $2) x`, args...)
 	err = conn.Send(ctx, b)
@@ -113,7 +113,7 @@ func (t totalSource) difference(ctx context.Context, conn db.Conn, company, firs
 		out = append(out, row)
 		return err
 	}, `SELECT d.kind, d.number_key, d.text_key, CAST(sum(d.n) AS bigint) FROM (
-		SELECT x.kind, x.number_key, x.text_key, x.n FROM (`+t.counted+`) x UNION ALL `+t.kept()+`) d
+		SELECT x.kind, x.number_key, x.text_key, x.n FROM (`+t.countSQL+`) x UNION ALL `+t.negatedTotalsSQL()+`) d
 		GROUP BY d.kind, d.number_key, d.text_key HAVING sum(d.n) <> 0 ORDER BY 1, 2, 3`, args...)
 	return out, conn.Send(ctx, b)
 }
@@ -223,7 +223,7 @@ func (s *Store) correctRange(ctx context.Context, company int64, source totalSou
 	return next, err
 }
 
-// keepTotals queues that the totals of a new company are complete.
-func keepTotals(b *db.Batch, tx db.Tx, company int64) {
+// markTotalsComplete queues that the totals of a new company are complete.
+func markTotalsComplete(b *db.Batch, tx db.Tx, company int64) {
 	b.Exec(`INSERT INTO total_companies (company_id, kept_at, figures_kept_at) VALUES ($1, $2, $2)`, company, tx.Now())
 }
