@@ -227,8 +227,8 @@ type parking struct {
 	parked chan int
 }
 
-func (p *parking) ParkDeliveries(ctx context.Context, key domain.EndpointKey, limit int) (int, error) {
-	n, err := p.watched.ParkDeliveries(ctx, key, limit)
+func (p *parking) HoldDeliveries(ctx context.Context, key domain.EndpointKey, limit int) (int, error) {
+	n, err := p.watched.HoldDeliveries(ctx, key, limit)
 	p.parked <- n
 	return n, err
 }

@@ -24,7 +24,7 @@ type Queue interface {
 	ReclaimEndpoints(ctx context.Context) error
 	LeaseOwners(ctx context.Context, company int64, within time.Duration) ([]string, error)
 	RecordResults(ctx context.Context, results []domain.DeliveryResult) (domain.Recorded, error)
-	ParkDeliveries(ctx context.Context, key domain.EndpointKey, limit int) (int, error)
+	HoldDeliveries(ctx context.Context, key domain.EndpointKey, limit int) (int, error)
 	DeliveryBacklog(ctx context.Context, horizon time.Duration) (domain.Backlog, error)
 	OldestUnattended(ctx context.Context) (at time.Time, ok bool, err error)
 }

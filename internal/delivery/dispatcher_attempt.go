@@ -15,7 +15,7 @@ const stuck = time.Second
 
 // start makes an attempt in a goroutine of its own.
 func (q *endpointQueue) start(item domain.DueDelivery) {
-	to := q.to
+	to := q.destination
 	request := Request{
 		URL: to.endpoint.URL, DeliveryID: item.ID, Event: string(item.Kind), Attempt: item.Attempts + 1,
 		Sequence: item.Sequence, Body: item.Body, Secret: to.secret, Headers: to.headers,
@@ -23,8 +23,8 @@ func (q *endpointQueue) start(item domain.DueDelivery) {
 	if to.endpoint.Rotating(q.d.config.Queue.Now()) {
 		request.PreviousSecret = to.previous
 	}
-	before, written := q.written, make(chan struct{})
-	q.written = written
+	before, written := q.lastWritten, make(chan struct{})
+	q.lastWritten = written
 	request.Written = sync.OnceFunc(func() { close(written) })
 	q.d.life.queues.Go(func() {
 		out := q.attempt(item, request, before)

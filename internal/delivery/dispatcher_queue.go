@@ -12,7 +12,7 @@ const (
 	queryTimeout       = 15 * time.Second
 	retryQuery         = time.Second            // after the database failed
 	retryLocked        = 250 * time.Millisecond // after another transaction had the endpoint locked
-	parkStep           = 500                    // deliveries that one transaction puts aside
+	holdStep           = 500                    // deliveries that one transaction holds
 	maxParallelFetches = 4                      // so that API requests find free connections
 )
 
@@ -29,17 +29,17 @@ const (
 // endpointQueue sends the deliveries of one endpoint. Only its own goroutine touches
 // its state; others use the channels wakeups, reports and slots.granted.
 type endpointQueue struct {
-	d          *Dispatcher
-	key        domain.EndpointKey
-	wakeups    chan wakeup
-	reports    chan func() // what attempts have to report, run by the queue's goroutine
-	lease      lease
-	mustNotify bool // a change was committed here that a foreign owner does not know
-	to         destination
-	backlog    backlog
-	slots      *endpointSlots
-	nextStart  time.Time       // when the endpoint's own rate allows another attempt
-	written    <-chan struct{} // closed once the latest request is out; nil before the first
+	d           *Dispatcher
+	key         domain.EndpointKey
+	wakeups     chan wakeup
+	reports     chan func() // what attempts have to report, run by the queue's goroutine
+	lease       lease
+	mustNotify  bool // a change was committed here that a foreign owner does not know
+	destination destination
+	backlog     backlog
+	slots       *endpointSlots
+	nextStart   time.Time       // when the endpoint's own rate allows another attempt
+	lastWritten <-chan struct{} // closed once the latest request is out; nil before the first
 }
 
 // destination is where to send and how to sign.
@@ -132,18 +132,26 @@ func (q *endpointQueue) fetch() {
 	} else {
 		got, err = q.d.fetchDue(request)
 	}
+	if err != nil || got == nil || got.Owner != q.d.owner {
+		q.postpone(got, err)
+		return
+	}
+	q.mustNotify = false
+	if claims {
+		q.lease.claimed(began)
+	}
+	q.take(got, limit, began)
+}
+
+// postpone notes when to fetch again after a fetch that got no deliveries: the
+// database failed, the endpoint is gone, or another replica looks after it.
+func (q *endpointQueue) postpone(got *domain.EndpointLease, err error) {
 	switch now := time.Now(); {
 	case err != nil:
 		q.d.logError("fetch due deliveries", err)
 		q.backlog.nextFetchAt = now.Add(retryQuery)
 	case got == nil: // there is no such endpoint
 		q.backlog.restart(time.Time{})
-	case got.Owner == q.d.owner:
-		q.mustNotify = false
-		if claims {
-			q.lease.claimed(began)
-		}
-		q.take(got, limit, began)
 	case got.Remaining <= 0: // another transaction has the endpoint locked, or its lease has just ended
 		q.backlog.nextFetchAt = now.Add(retryLocked)
 	default:
@@ -159,16 +167,17 @@ func (q *endpointQueue) fetch() {
 // take takes over what was fetched: the endpoint, which may have been changed, and
 // its deliveries. Those of a disabled or removed endpoint are held or fail.
 func (q *endpointQueue) take(got *domain.EndpointLease, limit int, at time.Time) {
-	q.to = destination{endpoint: got.Endpoint}
+	q.destination = destination{endpoint: got.Endpoint}
 	q.backlog.strict = got.Endpoint.StrictOrder
 	if !got.Endpoint.Enabled() {
 		q.backlog.restart(time.Time{})
-		q.park()
+		q.holdDeliveries()
 		return
 	}
-	q.to.secret, q.to.previous = q.open(got.Endpoint.Secret), q.open(got.Endpoint.Previous)
-	if q.to.headers = q.openHeaders(got.Endpoint.Headers); len(q.to.headers) == 0 && len(got.Endpoint.Headers) > 0 {
-		q.to.secret = "" // nothing is sent without its headers
+	q.destination.secret, q.destination.previous = q.decrypt(got.Endpoint.Secret), q.decrypt(got.Endpoint.Previous)
+	q.destination.headers = q.decryptHeaders(got.Endpoint.Headers)
+	if len(q.destination.headers) == 0 && len(got.Endpoint.Headers) > 0 {
+		q.destination.secret = "" // nothing is sent without its headers
 	}
 	q.backlog.add(got.Due, limit, at)
 	if got.NextDue != nil {
@@ -181,33 +190,33 @@ func (q *endpointQueue) dueAt(at time.Time) {
 	q.backlog.dueAt(time.Now().Add(at.Sub(q.d.config.Queue.Now())))
 }
 
-// open decrypts a secret. If that fails it returns an empty text: then attempts
+// decrypt decrypts a secret. If that fails it returns an empty text: then attempts
 // fail and say that the operator must look.
-func (q *endpointQueue) open(sealed domain.SealedSecret) string {
+func (q *endpointQueue) decrypt(sealed domain.SealedSecret) string {
 	if len(sealed) == 0 {
 		return ""
 	}
 	plain, err := q.d.config.Secrets.Open(domain.SecretLabel(q.key.CompanyID), sealed)
 	if err != nil {
-		q.d.config.Log.Error("webhook dispatcher: open a secret", "company", q.key.CompanyID, "endpoint", q.key.ID, "error", err)
+		q.d.config.Log.Error("webhook dispatcher: decrypt a secret", "company", q.key.CompanyID, "endpoint", q.key.ID, "error", err)
 		return ""
 	}
 	return string(plain)
 }
 
-// openHeaders decrypts the company's own headers. It returns none if that fails.
-func (q *endpointQueue) openHeaders(sealed domain.SealedSecret) domain.Headers {
-	headers, err := domain.DecodeHeaders([]byte(q.open(sealed)))
+// decryptHeaders decrypts the company's own headers. It returns none if that fails.
+func (q *endpointQueue) decryptHeaders(sealed domain.SealedSecret) domain.Headers {
+	headers, err := domain.DecodeHeaders([]byte(q.decrypt(sealed)))
 	if err != nil {
 		q.d.config.Log.Error("webhook dispatcher: read headers", "company", q.key.CompanyID, "endpoint", q.key.ID, "error", err)
 	}
 	return headers
 }
 
-func (q *endpointQueue) park() {
-	for n := parkStep; n == parkStep; {
+func (q *endpointQueue) holdDeliveries() {
+	for n := holdStep; n == holdStep; {
 		var err error
-		if n, err = q.d.config.Queue.ParkDeliveries(q.d.life.work, q.key, parkStep); err != nil {
+		if n, err = q.d.config.Queue.HoldDeliveries(q.d.life.work, q.key, holdStep); err != nil {
 			q.d.logError("hold deliveries", err)
 			return
 		}
@@ -234,7 +243,7 @@ func (q *endpointQueue) startReady() {
 // pace notes that an attempt has started. An endpoint with a rate of its own gets
 // them at equal distances; what comes late is not made up for.
 func (q *endpointQueue) pace(now time.Time) {
-	if perMinute := q.to.endpoint.RatePerMinute; perMinute > 0 {
+	if perMinute := q.destination.endpoint.RatePerMinute; perMinute > 0 {
 		q.nextStart = now.Add(time.Minute / time.Duration(perMinute))
 	}
 }

@@ -30,7 +30,7 @@ type EndpointStore interface {
 	RemoveEndpoint(ctx context.Context, c domain.Caller, id int64) error
 	AuditEndpoint(ctx context.Context, c domain.Caller, id int64, action, detail string) error
 	RecordTest(ctx context.Context, c domain.Caller, t domain.TestEvent, a domain.Attempt, detail string) error
-	ParkDeliveries(ctx context.Context, key domain.EndpointKey, limit int) (int, error)
+	HoldDeliveries(ctx context.Context, key domain.EndpointKey, limit int) (int, error)
 	EndpointHealth(ctx context.Context, company, endpoint int64, from time.Time) ([]domain.EndpointHealth, error)
 	WaitingDeliveries(ctx context.Context, company, endpoint int64) (int64, error)
 }
@@ -245,8 +245,8 @@ func (w *Webhooks) Enable(ctx context.Context, c domain.Caller, id int64, force 
 	return e, attempt, err
 }
 
-// parkStep is how many deliveries one transaction puts aside.
-const parkStep = 500
+// holdStep is how many deliveries one transaction holds.
+const holdStep = 500
 
 // Disable has events held from now on, and what is waiting too. Codes: not_found.
 func (w *Webhooks) Disable(ctx context.Context, c domain.Caller, id int64) (domain.Endpoint, error) {
@@ -257,7 +257,7 @@ func (w *Webhooks) Disable(ctx context.Context, c domain.Caller, id int64) (doma
 	if err != nil {
 		return e, err
 	}
-	return e, w.park(ctx, e.Key())
+	return e, w.holdDeliveries(ctx, e.Key())
 }
 
 // Remove ends an endpoint; its log stays until it expires. Codes: not_found.
@@ -268,13 +268,13 @@ func (w *Webhooks) Remove(ctx context.Context, c domain.Caller, id int64) error 
 	if err := w.store.RemoveEndpoint(ctx, c, id); err != nil {
 		return err
 	}
-	return w.park(ctx, domain.EndpointKey{CompanyID: c.Company.ID, ID: id})
+	return w.holdDeliveries(ctx, domain.EndpointKey{CompanyID: c.Company.ID, ID: id})
 }
 
-func (w *Webhooks) park(ctx context.Context, key domain.EndpointKey) error {
+func (w *Webhooks) holdDeliveries(ctx context.Context, key domain.EndpointKey) error {
 	for {
-		n, err := w.store.ParkDeliveries(ctx, key, parkStep)
-		if err != nil || n < parkStep {
+		n, err := w.store.HoldDeliveries(ctx, key, holdStep)
+		if err != nil || n < holdStep {
 			return err
 		}
 	}

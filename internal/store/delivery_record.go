@@ -200,9 +200,10 @@ func (s *Store) judgeEndpoints(b *db.Batch, results []domain.DeliveryResult, now
 		RETURNING company_id, id, disabled_reason`, append([]any{now, now.Add(-domain.FailingLimit)}, args...)...)
 }
 
-// ParkDeliveries puts up to limit pending deliveries of an endpoint aside that
-// takes none: held if it is disabled, failed if it was removed. It returns how many.
-func (s *Store) ParkDeliveries(ctx context.Context, key domain.EndpointKey, limit int) (int, error) {
+// HoldDeliveries takes up to limit pending deliveries out of the queue of an endpoint
+// that gets none: they are held if it is disabled, and failed if it was removed. It
+// returns how many.
+func (s *Store) HoldDeliveries(ctx context.Context, key domain.EndpointKey, limit int) (int, error) {
 	parked := 0
 	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		n, err := tx.Exec(ctx, `UPDATE deliveries SET

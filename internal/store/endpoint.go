@@ -195,7 +195,7 @@ func (s *Store) EnableEndpoint(ctx context.Context, c domain.Caller, id int64, d
 }
 
 // DisableEndpoint has events held from now on; what is due is held by
-// ParkDeliveries. Codes: not_found.
+// HoldDeliveries. Codes: not_found.
 func (s *Store) DisableEndpoint(ctx context.Context, c domain.Caller, id int64) (domain.Endpoint, error) {
 	return s.changeEndpoint(ctx, c, id, endpointWrite{
 		set: `disabled_at = coalesce(disabled_at, $3),

@@ -278,14 +278,14 @@ func TestDisabledEndpointHoldsItsDeliveries(t *testing.T) {
 		h := newHook(t, s)
 		h.hire("e", 4)
 		due := h.claim("me", 10).Due
-		if n, err := s.ParkDeliveries(t.Context(), h.e.Key(), 10); n != 0 || err != nil {
+		if n, err := s.HoldDeliveries(t.Context(), h.e.Key(), 10); n != 0 || err != nil {
 			t.Errorf("parked %d of an enabled endpoint, %v", n, err)
 		}
 		if _, err := s.DisableEndpoint(t.Context(), h.c, h.e.ID); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []int{3, 1, 0} {
-			if n, err := s.ParkDeliveries(t.Context(), h.e.Key(), 3); n != want || err != nil {
+			if n, err := s.HoldDeliveries(t.Context(), h.e.Key(), 3); n != want || err != nil {
 				t.Errorf("parked %d, %v; want %d", n, err, want)
 			}
 		}
@@ -301,7 +301,7 @@ func TestDisabledEndpointHoldsItsDeliveries(t *testing.T) {
 			t.Fatal(err)
 		}
 		exec(t, s, `UPDATE deliveries SET state = 'pending' WHERE state = 'held'`)
-		if n, err := s.ParkDeliveries(t.Context(), h.e.Key(), 10); n != 4 || err != nil {
+		if n, err := s.HoldDeliveries(t.Context(), h.e.Key(), 10); n != 4 || err != nil {
 			t.Errorf("parked %d of a removed endpoint, %v", n, err)
 		}
 		if d := h.delivery(due[2].ID); d.State != domain.DeliveryFailed || d.ErrorKind != domain.ErrorRemoved || d.FinishedAt == nil {
