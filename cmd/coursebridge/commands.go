@@ -59,6 +59,9 @@ type commands struct {
 	Restore       restoreCommand       `cmd:"" help:"Make the database from a backup. It sends no webhooks until you run webhook resume."`
 	Compact       compactCommand       `cmd:"" help:"Return the space of deleted rows to the file system (SQLite)."`
 	Check         checkCommand         `cmd:"" help:"Compare the kept totals of lists with the records. Servers may run meanwhile."`
+	Health        healthCommand        `cmd:"" help:"Ask the server on this machine whether it is ready, for health checks of containers."`
+	Completion    completionCommand    `cmd:"" help:"Print a completion script for a shell."`
+	Man           manCommand           `cmd:"" help:"Print the manual page."`
 	Version       versionCommand       `cmd:"" help:"Print the version."`
 
 	out output

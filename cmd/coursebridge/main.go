@@ -42,6 +42,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
+	if len(args) > 0 && args[0] == completeCommand {
+		if err := writeSuggestions(stdout, parser.Model, args[1:]); err != nil {
+			return fail(stderr, err)
+		}
+		return 0
+	}
 	parsed, err := parser.Parse(args)
 	if exited {
 		return exitCode
@@ -54,6 +60,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	cli.out = output{json: cli.JSON, to: stdout}
 	cli.log = stderr
 	parsed.BindTo(ctx, (*context.Context)(nil))
+	parsed.Bind(parser.Model)
 	if err := parsed.Run(&cli); err != nil && !errors.Is(err, context.Canceled) {
 		return fail(stderr, err)
 	}

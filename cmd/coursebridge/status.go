@@ -46,3 +46,15 @@ type companyExportCommand struct {
 func (c *companyExportCommand) Run(ctx context.Context, cli *commands) error {
 	return operate(ctx, cli, func(a *app.App) (app.CompanyExported, error) { return a.ExportCompany(ctx, c.ID, c.File) })
 }
+
+type healthCommand struct {
+	Listen []string `env:"COURSEBRIDGE_LISTEN" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where the server listens; the first address is asked."`
+}
+
+func (c *healthCommand) Run(ctx context.Context, cli *commands) error {
+	health, err := app.CheckHealth(ctx, c.Listen[0])
+	if err != nil {
+		return err
+	}
+	return cli.out.print(health)
+}
