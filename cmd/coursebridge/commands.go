@@ -62,6 +62,8 @@ type commands struct {
 	Health        healthCommand        `cmd:"" help:"Ask the server on this machine whether it is ready, for health checks of containers."`
 	Completion    completionCommand    `cmd:"" help:"Print a completion script for a shell."`
 	Man           manCommand           `cmd:"" help:"Print the manual page."`
+	ConfigFile    configCommand        `cmd:"" name:"config" help:"The settings."`
+	Doctor        doctorCommand        `cmd:"" help:"Check database, key, clock, DNS, public address, certificates and permissions, and print what to do."`
 	Version       versionCommand       `cmd:"" help:"Print the version."`
 
 	out output

@@ -16,7 +16,7 @@ func FuzzParseConfig(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for name := range settings {
+		for name := range settings.values {
 			if _, ok := known[name]; !ok {
 				t.Errorf("%q sets %q", text, name)
 			}

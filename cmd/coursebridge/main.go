@@ -29,12 +29,14 @@ func main() {
 // run runs one command and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var cli commands
+	files := &fileResolver{}
 	exited, exitCode := false, 0
 	parser, err := kong.New(&cli,
 		kong.Name("coursebridge"),
 		kong.Description(description),
 		kong.Vars{"version": version},
-		kong.Resolvers(&fileResolver{}),
+		kong.Resolvers(files),
+		kong.ValueFormatter(helpWithDefault),
 		kong.Writers(stdout, stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Exit(func(code int) { exited, exitCode = true, code }),
@@ -53,7 +55,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitCode
 	}
 	if err != nil {
-		fail(stderr, fmt.Errorf("%w (try coursebridge --help)", err))
+		fail(stderr, fmt.Errorf("%w (try coursebridge --help)", files.located(parseContext(err), err)))
 		return 2
 	}
 	warnOfUnknownVariables(stderr, parser.Model, os.Environ())
@@ -61,10 +63,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	cli.log = stderr
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	parsed.Bind(parser.Model)
-	if err := parsed.Run(&cli); err != nil && !errors.Is(err, context.Canceled) {
-		return fail(stderr, err)
+	if err := parsed.Run(&cli, files); err != nil && !errors.Is(err, context.Canceled) {
+		return fail(stderr, files.located(parsed, err))
 	}
 	return 0
+}
+
+// parseContext returns what was parsed before an error, or nil.
+func parseContext(err error) *kong.Context {
+	var parse *kong.ParseError
+	if errors.As(err, &parse) {
+		return parse.Context
+	}
+	return nil
 }
 
 func fail(stderr io.Writer, err error) int {

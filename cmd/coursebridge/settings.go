@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -22,7 +23,14 @@ const (
 // fileResolver finds settings in the files that COURSEBRIDGE_…_FILE and --config
 // name. Flags and variables take precedence; kong reads both.
 type fileResolver struct {
-	config map[string]string // nil until the configuration file was read
+	path   string // of the configuration file, if one was read
+	config configFile
+}
+
+// configFile is what a configuration file says, by setting.
+type configFile struct {
+	values map[string]string // nil until the file was read
+	lines  map[string]int
 }
 
 var _ kong.Resolver = (*fileResolver)(nil)
@@ -51,7 +59,7 @@ func (f *fileResolver) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag)
 	if err := f.readConfig(ctx); err != nil {
 		return nil, err
 	}
-	if value, found := f.config[flag.Name]; found {
+	if value, found := f.config.values[flag.Name]; found {
 		return value, nil
 	}
 	return nil, nil //nolint:nilnil // No file has it.
@@ -59,10 +67,10 @@ func (f *fileResolver) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag)
 
 // readConfig reads the configuration file once.
 func (f *fileResolver) readConfig(ctx *kong.Context) error {
-	if f.config != nil {
+	if f.config.values != nil {
 		return nil
 	}
-	f.config = map[string]string{}
+	f.config = newConfigFile()
 	path := configPath(ctx)
 	if path == "" {
 		return nil
@@ -72,11 +80,28 @@ func (f *fileResolver) readConfig(ctx *kong.Context) error {
 		return fmt.Errorf("read the configuration file: %w", err)
 	}
 	defer func() { _ = file.Close() }()
+	f.path = path
 	if f.config, err = parseConfig(file, settingNames(ctx.Model)); err != nil {
-		return fmt.Errorf("read the configuration file %s: %w", path, err)
+		return &configFileError{path, err}
 	}
 	return nil
 }
+
+// configFileError is an error in the configuration file, which may have several.
+type configFileError struct {
+	path string
+	err  error
+}
+
+func (e *configFileError) Error() string {
+	texts := make([]string, 0, 1)
+	for _, one := range separate(e.err) {
+		texts = append(texts, one.Error())
+	}
+	return fmt.Sprintf("read the configuration file %s: %s", e.path, strings.Join(texts, "; "))
+}
+
+func newConfigFile() configFile { return configFile{map[string]string{}, map[string]int{}} }
 
 // configPath returns the value of --config or its variable.
 func configPath(ctx *kong.Context) string {
@@ -95,8 +120,8 @@ func configPath(ctx *kong.Context) string {
 // parseConfig parses a configuration file: lines of the form "name: value" or
 // "name = value". It is the part of YAML that settings need: comments, quotes and lists,
 // either [a, b] or one "- a" per line.
-func parseConfig(in io.Reader, known map[string]string) (map[string]string, error) {
-	out := map[string]string{}
+func parseConfig(in io.Reader, known map[string]string) (configFile, error) {
+	out, problems := newConfigFile(), []error(nil)
 	lines, list := bufio.NewScanner(in), "" // list is the setting that "- a" lines belong to
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
@@ -104,26 +129,36 @@ func parseConfig(in io.Reader, known map[string]string) (map[string]string, erro
 			continue
 		}
 		if item, isItem := strings.CutPrefix(line, "- "); isItem && list != "" {
-			if out[list] != "" {
-				out[list] += ","
+			if out.values[list] != "" {
+				out.values[list] += ","
 			}
-			out[list] += unquote(item)
+			out.values[list] += unquote(item)
 			continue
 		}
-		at := strings.IndexAny(line, ":=")
-		if at < 0 {
-			return nil, fmt.Errorf("line %d must have the form name: value", n)
+		name, err := out.add(n, line, known)
+		if err != nil {
+			problems = append(problems, err)
 		}
-		name, value := strings.TrimSpace(line[:at]), strings.TrimSpace(line[at+1:])
-		if _, isSetting := known[name]; !isSetting {
-			return nil, fmt.Errorf("line %d: %q is not a setting%s", n, name, didYouMean(name, slices.Sorted(maps.Keys(known))))
-		}
-		if _, twice := out[name]; twice {
-			return nil, fmt.Errorf("line %d: %s is set twice", n, name)
-		}
-		out[name], list = configValue(value), name
+		list = name
 	}
-	return out, lines.Err()
+	return out, errors.Join(append(problems, lines.Err())...)
+}
+
+// add adds the setting of a line and returns its name.
+func (c configFile) add(n int, line string, known map[string]string) (string, error) {
+	at := strings.IndexAny(line, ":=")
+	if at < 0 {
+		return "", fmt.Errorf("line %d must have the form name: value", n)
+	}
+	name, value := strings.TrimSpace(line[:at]), strings.TrimSpace(line[at+1:])
+	if _, isSetting := known[name]; !isSetting {
+		return "", fmt.Errorf("line %d: %q is not a setting%s", n, name, didYouMean(name, slices.Sorted(maps.Keys(known))))
+	}
+	if _, twice := c.values[name]; twice {
+		return "", fmt.Errorf("line %d: %s is set twice, first in line %d", n, name, c.lines[name])
+	}
+	c.values[name], c.lines[name] = configValue(value), n
+	return name, nil
 }
 
 // configValue returns the value of a setting; the items of a list are joined by commas.
@@ -181,45 +216,4 @@ func warnOfUnknownVariables(w io.Writer, model *kong.Application, environ []stri
 		_, _ = fmt.Fprintln(w, "coursebridge: warning: "+name+" is not a setting and has no effect"+
 			didYouMean(name, slices.Sorted(maps.Keys(known))))
 	}
-}
-
-// didYouMean returns a question that names the most similar name, or "".
-func didYouMean(name string, names []string) string {
-	if near := nearest(name, names); near != "" {
-		return "; did you mean " + near + "?"
-	}
-	return ""
-}
-
-// nearest returns the name with the fewest edits to it, or "" if none is close.
-func nearest(name string, names []string) string {
-	const maxDistance = 3
-	best, found := maxDistance+1, ""
-	for _, n := range names {
-		if d := distance(name, n); d < best {
-			best, found = d, n
-		}
-	}
-	return found
-}
-
-// distance is the Levenshtein distance.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

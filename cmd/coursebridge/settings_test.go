@@ -133,12 +133,12 @@ metrics-allow:
 		"database": "sqlite:///var/lib/c b.db", "rate-limit": "12.5", "json": "true", "trusted-proxy": "10.0.0.1,10.0.0.2",
 		"metrics-allow": "10.0.0.0/8,fd00::/8",
 	}
-	if err != nil || !maps.Equal(got, want) {
-		t.Errorf("read %v, %v, want %v", got, err, want)
+	if err != nil || !maps.Equal(got.values, want) {
+		t.Errorf("read %v, %v, want %v", got.values, err, want)
 	}
 	for text, want := range map[string]string{
 		"rate_limit: 3":                   `line 1: "rate_limit" is not a setting; did you mean rate-limit?`,
-		"json: true\n\njson: false":       "line 3: json is set twice",
+		"json: true\n\njson: false":       "line 3: json is set twice, first in line 1",
 		"- 10.0.0.0/8":                    "line 1 must have the form",
 		"json: true\nserve:\n  json: yes": `line 2: "serve" is not a setting`,
 	} {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -216,5 +217,13 @@ func between[T int | int64 | float64 | time.Duration](flag string, value, low, h
 	if value >= low && value <= high {
 		return nil
 	}
-	return fmt.Errorf("--%s must be between %v and %v, not %v", flag, low, high, value)
+	return fmt.Errorf("--%s must be between %s and %s, not %s", flag, plain(low), plain(high), plain(value))
+}
+
+// plain returns a number without an exponent, and a duration as it is given.
+func plain(value any) string {
+	if f, ok := value.(float64); ok {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return fmt.Sprint(value)
 }

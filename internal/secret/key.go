@@ -133,3 +133,9 @@ func randomBytes(n int) []byte {
 	rand.Read(out) // it never fails: crypto/rand ends the program instead
 	return out
 }
+
+// CheckKey returns an error if the text cannot be an operator's key.
+func CheckKey(text string) error {
+	_, err := parseKey(text)
+	return err
+}

@@ -93,3 +93,13 @@ func (c *certificate) get() *tls.Certificate {
 	}
 	return c.current
 }
+
+// CheckCertificate returns an error if a server could not use the files of a
+// certificate. Empty names mean that there is none.
+func CheckCertificate(certFile, keyFile string) error {
+	if certFile == "" || keyFile == "" {
+		return nil
+	}
+	_, err := tlsConfig(certFile, keyFile, slog.New(slog.DiscardHandler))
+	return err
+}

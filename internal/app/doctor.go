@@ -1,0 +1,191 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/secret"
+	"github.com/coursebridge/coursebridge/internal/store/db"
+	"github.com/coursebridge/coursebridge/internal/store/migrations"
+)
+
+// The statuses of a finding.
+const (
+	findingOK      = "ok"
+	findingWarning = "warning"
+	findingFailure = "failure"
+)
+
+const (
+	// doctorTimeout bounds each question to the network.
+	doctorTimeout = 5 * time.Second
+	// maxClockSkew is how far the clocks of servers and database may differ unnoticed.
+	maxClockSkew = 2 * time.Second
+)
+
+// Finding is the outcome of one check. Hint is what to do about it.
+type Finding struct {
+	Check   string `json:"check"`
+	Status  string `json:"status"`
+	Message string `json:"message"`
+	Hint    string `json:"hint"`
+}
+
+// Diagnosis is what Doctor has found.
+type Diagnosis struct {
+	Healthy  bool      `json:"healthy"` // no failure; there may be warnings
+	Findings []Finding `json:"findings"`
+}
+
+func (d Diagnosis) String() string {
+	lines := make([]string, 0, len(d.Findings))
+	for _, f := range d.Findings {
+		lines = append(lines, fmt.Sprintf("%-8s %-15s %s", f.Status, f.Check, f.Message))
+		if f.Hint != "" {
+			lines = append(lines, strings.Repeat(" ", 25)+"→ "+f.Hint)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Examined is what Doctor looks at.
+type Examined struct {
+	Config Config
+	Serve  ServeConfig
+	// SecretFiles are files with secrets that the settings came from.
+	SecretFiles []string
+}
+
+// Doctor checks an installation from this machine. It changes nothing.
+func Doctor(ctx context.Context, e Examined) Diagnosis {
+	x := &examination{Examined: e}
+	x.settings()
+	a := x.database(ctx)
+	if a != nil {
+		defer func() { _ = a.Close() }()
+		x.key(ctx, a)
+		x.clock(a)
+	}
+	address := x.publicAddress(ctx, a)
+	x.names(ctx, address)
+	x.reach(ctx, address)
+	x.certificates()
+	x.permissions()
+	out := Diagnosis{Healthy: true, Findings: x.findings}
+	for _, f := range x.findings {
+		out.Healthy = out.Healthy && f.Status != findingFailure
+	}
+	return out
+}
+
+// examination collects findings.
+type examination struct {
+	Examined
+	findings []Finding
+}
+
+func (x *examination) ok(check, format string, args ...any) {
+	x.findings = append(x.findings, Finding{check, findingOK, fmt.Sprintf(format, args...), ""})
+}
+
+func (x *examination) warn(check, hint, format string, args ...any) {
+	x.findings = append(x.findings, Finding{check, findingWarning, fmt.Sprintf(format, args...), hint})
+}
+
+func (x *examination) fail(check, hint, format string, args ...any) {
+	x.findings = append(x.findings, Finding{check, findingFailure, fmt.Sprintf(format, args...), hint})
+}
+
+func (x *examination) settings() {
+	if err := CheckSettings(x.Config, x.Serve); err != nil {
+		x.fail("settings", "coursebridge config check names the file and the line, or the variable", "%s", OneLine(err))
+		return
+	}
+	x.ok("settings", "serve would accept them")
+}
+
+// database opens the database, or returns nil.
+func (x *examination) database(ctx context.Context) *App {
+	c := x.Config
+	c.Create, c.DatabaseWait, c.LostKey = false, 0, true // the key is checked apart
+	a, err := Open(ctx, c)
+	if err != nil {
+		x.fail("database", databaseHint(err), "%s", OneLine(err))
+		return nil
+	}
+	began := time.Now()
+	if err := a.store.Engine().Ping(ctx); err != nil {
+		x.fail("database", databaseHint(err), "%s", OneLine(err))
+		return a
+	}
+	x.ok("database", "%s answers in %.1f ms; schema version %d", a.store.Engine().Name(), float64(time.Since(began).Microseconds())/1e3, migrations.Version)
+	return a
+}
+
+// databaseHint returns what to do about an error of the database.
+func databaseHint(err error) string {
+	var refused interface{ SQLState() string }
+	switch {
+	case errors.As(err, &refused) && strings.HasPrefix(refused.SQLState(), "28"):
+		return "correct the user or the password in --database, or pg_hba.conf of the server"
+	case errors.As(err, &refused) && refused.SQLState() == "3D000":
+		return "create the database (docs/operations/postgresql.md), or correct its name in --database"
+	case errors.Is(err, db.ErrUnavailable):
+		return "start the database, open the way to its port, or correct --database"
+	case strings.Contains(err.Error(), "must be migrated"):
+		return "coursebridge migrate, or start serve, which migrates"
+	case strings.Contains(err.Error(), "use a newer coursebridge"):
+		return "install the version of the other servers"
+	}
+	return ""
+}
+
+func (x *examination) key(ctx context.Context, a *App) {
+	switch err := a.openBox(ctx); {
+	case err != nil:
+		x.fail("key", "give every server the key that the secrets were encrypted with; if it is lost: coursebridge secret-key reset", "%s", OneLine(err))
+	case a.keyFile == "" && a.config.SecretKey == "":
+		x.warn("key", "set "+secret.Env+" to the output of openssl rand -base64 32, the same on every server",
+			"no secret key is set: whoever reads the database can read the webhook secrets")
+	default:
+		x.ok("key", "it decrypts the secrets in the database")
+	}
+}
+
+// clock compares this machine's clock with the database's. On SQLite that is the same
+// clock, unless it has stepped back since the last change.
+func (x *examination) clock(a *App) {
+	skew := a.store.Now().Sub(time.Now()).Round(time.Millisecond)
+	if skew.Abs() > maxClockSkew {
+		x.warn("clock", "synchronise the clocks of all machines (chrony or systemd-timesyncd)",
+			"this machine's clock differs from the database's by %s; second factors and signatures with a time may be refused", skew.Abs())
+		return
+	}
+	x.ok("clock", "it agrees with the database's within %s", maxClockSkew)
+}
+
+// publicAddress returns the address that people use, or "" if none was chosen.
+func (x *examination) publicAddress(ctx context.Context, a *App) string {
+	chosen := x.Config.PublicURL
+	if a != nil {
+		stored, err := a.store.Setting(ctx, publicURLSetting)
+		if err != nil {
+			x.fail("public-url", databaseHint(err), "%s", OneLine(err))
+		}
+		if own := strings.TrimRight(chosen, "/"); own != "" && len(stored) > 0 && string(stored) != own {
+			x.warn("public-url", "start every server with the same --public-url, or change it for all: coursebridge public-url "+own,
+				"these settings say %s, the installation has %s", own, stored)
+		}
+		if chosen == "" {
+			chosen = string(stored)
+		}
+	}
+	if u, err := url.Parse(chosen); err != nil || u.Host == "" {
+		return ""
+	}
+	return strings.TrimRight(chosen, "/")
+}
