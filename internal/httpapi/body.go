@@ -15,8 +15,13 @@ import (
 // MaxBody is the most bytes that a body may have.
 const MaxBody = 1 << 20
 
-// maxDepth is far beyond any body described in the contracts.
-const maxDepth = 32
+const (
+	// maxDepth is far beyond any body described in the contracts.
+	maxDepth = 32
+	// maxValues is how many values a body may have. The largest body of the contracts,
+	// 1000 activities, has 7000.
+	maxValues = 50_000
+)
 
 var errTooLarge = domain.Errorf(domain.CodeTooLarge, "The body is larger than 1 MiB. Split it into smaller requests.")
 
@@ -55,11 +60,17 @@ func readAll(info *Info, body io.Reader) ([]byte, error) {
 	return bytes.TrimPrefix(buf.Bytes(), []byte("\ufeff")), nil
 }
 
-// checkDepth refuses deep nesting before a parser recurses into it.
-func checkDepth(data []byte) error {
-	depth := 0
+// checkShape refuses deep nesting before a parser recurses into it, and so many values
+// that parsing them would take a processor from others for long: 520,000 of them, which
+// fit into 1 MiB, took 70 ms, and take 1 ms to refuse.
+func checkShape(data []byte) error {
+	depth, values := 0, 0
 	for i := 0; i < len(data); i++ {
 		switch data[i] {
+		case ',':
+			if values++; values >= maxValues {
+				return domain.Errorf(domain.CodeInvalid, "The body has more than %d values. Split it into smaller requests.", maxValues)
+			}
 		case '{', '[':
 			if depth++; depth > maxDepth {
 				return domain.Errorf(domain.CodeInvalid, "The body is nested more than %d levels deep.", maxDepth)

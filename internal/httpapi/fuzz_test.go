@@ -26,7 +26,7 @@ func FuzzParseObject(f *testing.F) {
 		switch {
 		case err == nil && !isJSON:
 			t.Fatalf("took %q", data)
-		case err != nil && isJSON && checkDepth(data) == nil:
+		case err != nil && isJSON && checkShape(data) == nil:
 			t.Fatalf("refused %q: %v", data, err)
 		case err != nil:
 			if domain.CodeOf(err) != domain.CodeInvalid {

@@ -66,7 +66,7 @@ func ParseObject(data []byte) (*Object, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, domain.Errorf(domain.CodeInvalid, "The body is empty. Send a JSON object.")
 	}
-	if err := checkDepth(data); err != nil {
+	if err := checkShape(data); err != nil {
 		return nil, err
 	}
 	d := jx.DecodeBytes(data)

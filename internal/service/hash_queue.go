@@ -29,12 +29,24 @@ type hashQueue struct {
 
 func newHashQueue(slots int) *hashQueue { return &hashQueue{free: slots} }
 
+// isFull reports whether acquire would refuse a sign-in of the class at once.
+func (q *hashQueue) isFull(known bool) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.free == 0 && len(q.waiting[queueClass(known)]) >= maxHashesWaiting
+}
+
+// queueClass returns the index of a class in waiting.
+func queueClass(known bool) int {
+	if known {
+		return 1
+	}
+	return 0
+}
+
 // acquire waits for a slot, to be returned with release. Codes: unavailable.
 func (q *hashQueue) acquire(ctx context.Context, known bool) error {
-	class := 0
-	if known {
-		class = 1
-	}
+	class := queueClass(known)
 	q.mu.Lock()
 	if q.free > 0 {
 		q.free--

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"runtime"
 	"runtime/metrics"
 	"strings"
@@ -117,6 +118,31 @@ func TestHashQueueShedsEarly(t *testing.T) {
 		h.queue.release()
 		h.queue.release()
 		takeAllSlots(t, h)
+	})
+}
+
+// busyStore knows nobody; every other call fails the test, because it has no store.
+type busyStore struct{ SignInStore }
+
+func (busyStore) KnowsAddress(context.Context, string) (bool, error) { return false, nil }
+
+// While the queue of strangers is full, another one is refused before anything is
+// written: a flood of sign-ins must not occupy the one writer of SQLite.
+func TestSignInsBeyondTheQueueWriteNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewSignIn(busyStore{}, nil, SignInOptions{Cost: cheapCost})
+		takeAllSlots(t, s.hasher)
+		var all sync.WaitGroup
+		for range maxHashesWaiting {
+			all.Go(func() { _ = s.hasher.queue.acquire(t.Context(), false) }) // they are refused in the end
+		}
+		synctest.Wait()
+		from := Origin{Address: netip.MustParseAddr("198.51.100.7")}
+		if _, err := s.Password(t.Context(), "somebody@x.example", "a wrong password", from); !errors.Is(err, domain.ErrSignInBusy) {
+			t.Errorf("a sign-in beyond the queue: %v, want %v", err, domain.ErrSignInBusy)
+		}
+		all.Wait()
 	})
 }
 

@@ -127,17 +127,23 @@ func (s *SignIn) Password(ctx context.Context, email, password string, from Orig
 	if known {
 		tried = []domain.Throttle{domain.DeviceThrottle(device)}
 	}
+	if !known {
+		var err error
+		if known, err = s.store.KnowsAddress(ctx, from.knownAddress()); err != nil {
+			return SignedIn{}, err
+		}
+	}
+	// What is refused anyway must not cost two transactions to count it and take that
+	// back: on SQLite a flood of sign-ins made everybody's changes wait for a second.
+	if s.hasher.queue.isFull(known) {
+		return SignedIn{}, domain.ErrSignInBusy
+	}
 	if err := s.store.CountAttempt(ctx, tried); err != nil {
 		return SignedIn{}, err
 	}
 	who, secrets, err := s.store.AdministratorByEmail(ctx, email)
 	if err != nil && !errors.Is(err, domain.ErrAdministratorNotFound) {
 		return SignedIn{}, err
-	}
-	if !known {
-		if known, err = s.store.KnowsAddress(ctx, from.knownAddress()); err != nil {
-			return SignedIn{}, err
-		}
 	}
 	ok, stale, err := s.hasher.verify(ctx, secrets.PasswordHash, limitPassword(password), known)
 	if errors.Is(err, domain.ErrSignInBusy) {
