@@ -91,6 +91,10 @@ bench: ## run the benchmarks on SQLite and a durable PostgreSQL (BENCH=pattern s
 screenshots: ## write screenshots of every page to SCREENSHOTS_DIR
 	SCREENSHOTS_DIR=$(or $(SCREENSHOTS_DIR),$(CURDIR)/screenshots) go test -count=1 -run '^TestScreenshots$$' ./test/browser
 
+.PHONY: screenshot
+screenshot: ## write the pictures of the README and the documentation to docs/pictures (needs Chromium)
+	PICTURES_DIR=$(CURDIR)/docs/pictures go test -count=1 -run "^TestPictures$$" ./test/browser
+
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (20s)
 	@scripts/fuzz.sh

@@ -27,7 +27,7 @@ func TestGuideListsEveryErrorCode(t *testing.T) {
 	if err := json.Unmarshal(api.PublicJSON(), &doc); err != nil {
 		t.Fatal(err)
 	}
-	guide, err := os.ReadFile("../docs/integrating.md")
+	guide, err := os.ReadFile("../docs/errors.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,6 +39,6 @@ func TestGuideListsEveryErrorCode(t *testing.T) {
 	slices.Sort(codes)
 	slices.Sort(listed)
 	if diff := cmp.Diff(codes, listed); diff != "" {
-		t.Errorf("codes in the contract (-) and in docs/integrating.md (+):\n%s", diff)
+		t.Errorf("codes in the contract (-) and in docs/errors.md (+):\n%s", diff)
 	}
 }

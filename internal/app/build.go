@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/coursebridge/coursebridge"
 	"github.com/coursebridge/coursebridge/internal/cabinet"
 	"github.com/coursebridge/coursebridge/internal/delivery"
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -111,7 +112,7 @@ func (a *App) mounts(p *parts, sc ServeConfig) []server.Mount {
 		{Prefix: "/platform/v1", Handler: platform, API: true},
 		{Prefix: "/cabinet", Handler: pages},
 		{Prefix: "/cabinet/employees/import", Handler: pages, MaxBody: cabinet.MaxUpload},
-		{Prefix: "/docs", Handler: http.RedirectHandler("/docs/api", http.StatusFound)},
+		{Prefix: "/docs", Handler: pages.Docs()},
 		{Prefix: "/docs/api", Handler: pages.Explorer()},
 		{Prefix: "/", Handler: http.RedirectHandler("/cabinet", http.StatusFound)},
 	}
@@ -160,6 +161,7 @@ func (a *App) cabinet(p *parts, sc ServeConfig) *cabinet.Cabinet {
 		Imports:  a.imports,
 		Webhooks: p.webhooks, Audit: service.NewAudit(a.store), Reports: p.reports, Jobs: a.jobs, Requests: p.requests,
 		Bulk: a.bulk, Assigning: a.assigning, People: a.people, SavedViews: service.NewSavedViews(a.store),
+		Documents: coursebridge.Documents,
 		PublicURL: func() string { return a.address(p.server.Addr().String()) },
 		Secure:    a.https(), AllowHTTP: sc.Webhooks.AllowHTTP, Now: a.store.Now, Log: a.log,
 	})

@@ -6,6 +6,7 @@ package cabinet
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -40,6 +41,7 @@ type Options struct {
 	People         *service.PeopleActs
 	SavedViews     *service.SavedViews
 
+	Documents fs.FS         // the documentation, in the layout of the repository
 	PublicURL func() string // where people reach the cabinet, without a slash at the end
 	Secure    bool          // they reach it by https
 	AllowHTTP bool          // webhooks may use plain http

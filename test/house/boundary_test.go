@@ -18,6 +18,7 @@ var technologies = []technology{
 	{"database/sql", []string{"internal/store"}, "SQL is used only by the store"},
 	{"github.com/pressly/goose", []string{"internal/store"}, "migrations are run only by the store"},
 	{"github.com/a-h/templ", []string{"internal/cabinet"}, "pages are rendered only by the cabinet"},
+	{"github.com/yuin/goldmark", []string{"internal/cabinet/docsite"}, "Markdown is rendered only for the documentation"},
 	{"github.com/alexedwards/scs", []string{"internal/cabinet"}, "sessions are used only by the cabinet"},
 	{"github.com/alecthomas/kong", []string{"cmd", "internal/app"}, "flags are read only at the start"},
 	{"github.com/prometheus/client_golang", []string{"internal/app", "internal/server", "internal/delivery"}, "metrics are recorded only where requests and deliveries pass"},

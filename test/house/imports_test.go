@@ -56,6 +56,7 @@ var rules = map[string]rule{
 	"internal/sheet":  {nil, "it reads tables and does not know what they mean"},
 	"internal/report": {nil, "it writes rows to an io.Writer and does not know what they mean"},
 	"internal/server": {[]string{"internal/domain", "internal/httpapi"}, "it carries any handler and knows how errors are answered"},
+	".":               {nil, "it is the documentation's text"},
 	"api":             {nil, "it is the contract's text"},
 	"api/v1":          {nil, "it is the contract's words, and clients import it"},
 	"client":          {[]string{"api/v1"}, "it calls the API from other programs, and knows only the contract"},
