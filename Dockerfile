@@ -6,7 +6,11 @@ FROM --platform=$BUILDPLATFORM golang:1.26.8-bookworm AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
+COPY documents.go CHANGELOG.md CONTRIBUTING.md SECURITY.md ./
+COPY docs ./docs
+COPY deploy ./deploy
 COPY api ./api
+COPY client ./client
 COPY cmd ./cmd
 COPY internal ./internal
 ARG TARGETOS TARGETARCH VERSION=dev
