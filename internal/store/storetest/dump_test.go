@@ -37,10 +37,10 @@ func mentions(lines []string, words ...string) []string {
 // words.
 func wantNoTrace(t *testing.T, s *store.Store, words ...string) {
 	t.Helper()
-	e, ok := s.Engine().(*sqlite.Engine)
-	if !ok {
+	if s.Engine().Name() != "sqlite" {
 		return
 	}
+	e := unwrap(s.Engine()).(*sqlite.Engine)
 	for _, suffix := range []string{"", "-wal"} {
 		content, err := os.ReadFile(e.Path() + suffix)
 		if err != nil {

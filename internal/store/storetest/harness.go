@@ -46,6 +46,9 @@ func Postgres(tb testing.TB) string {
 	})
 }
 
+// WrapEngine, if set, replaces the engine of every store that Open opens.
+var WrapEngine func(testing.TB, db.Engine) db.Engine
+
 // Open opens and migrates the database at the address, and closes it when the test
 // ends.
 func Open(tb testing.TB, address string) *store.Store {
@@ -65,6 +68,9 @@ func Open(tb testing.TB, address string) *store.Store {
 	})
 	if err := s.Engine().Migrate(tb.Context()); err != nil {
 		tb.Fatalf("migrate: %v", err)
+	}
+	if WrapEngine != nil {
+		s = store.New(WrapEngine(tb, s.Engine()))
 	}
 	return s
 }

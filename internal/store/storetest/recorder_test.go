@@ -15,6 +15,19 @@ type recorder struct {
 	db.Engine
 	mu    sync.Mutex
 	items []db.Item
+	// keep decides which statements are recorded; all are if it is nil.
+	keep func(db.Item) bool
+}
+
+// unwrap returns the engine inside of recorders.
+func unwrap(engine db.Engine) db.Engine {
+	for {
+		r, ok := engine.(*recorder)
+		if !ok {
+			return engine
+		}
+		engine = r.Engine
+	}
 }
 
 // recordStatements returns a second store on the engine of s, and its recorder.
@@ -41,6 +54,9 @@ func (r *recorder) note(items ...db.Item) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, it := range items {
+		if r.keep != nil && !r.keep(it) {
+			continue
+		}
 		it.Args = slices.Clone(it.Args) // an engine may replace them by its own values
 		r.items = append(r.items, it)
 	}
