@@ -53,11 +53,17 @@ export function contents(spec, box) {
   return out;
 }
 
-// go opens the operation that an address names and brings it into view.
-export function go(ui, id) {
+// go opens the operation that an address names and brings it into view once it is open.
+export function go(ui, spec, id) {
   if (!id) return;
-  const [, tag, operation] = id.match(/^operations-(.+)-([^-]+)$/) ?? [];
-  if (operation && tag !== "tag") ui.layoutActions.show(["operations", tag, operation], true);
-  requestAnimationFrame(() => document.getElementById(id)?.scrollIntoView());
+  for (const operations of Object.values(spec.paths)) {
+    for (const method of methods) {
+      for (const tag of operations[method]?.tags ?? []) {
+        const { operationId: name } = operations[method];
+        if (operationId(tag, name) === id) ui.layoutActions.show(["operations", tag, name], true);
+      }
+    }
+  }
+  requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById(id)?.scrollIntoView()));
 }
 

@@ -1,5 +1,7 @@
 // The API explorer: Swagger UI over the served contract, in our own frame and without what needs other hosts.
+import "./docs-scroll.js";
 import SwaggerUI from "swagger-ui-dist/swagger-ui-es-bundle.js";
+import { keepToken, restoreToken } from "./docs-auth.js";
 import { keepLabelled } from "./docs-label.js";
 import { contents, go, nameHeadings } from "./docs-nav.js";
 
@@ -29,7 +31,7 @@ function show(spec) {
     spec,
     domNode: box,
     layout: "Frame",
-    plugins: [frame],
+    plugins: [frame, keepToken],
     deepLinking: false,
     docExpansion: "list",
     defaultModelsExpandDepth: -1,
@@ -52,17 +54,38 @@ function drawn(then) {
 function frameIt(spec, ui) {
   nameHeadings(box);
   keepLabelled(box);
-  document.getElementById("contents").append(contents(spec, box));
-  const follow = () => go(ui, decodeURIComponent(location.hash.slice(1)));
+  restoreToken(ui);
+  const list = document.getElementById("contents");
+  list.append(contents(spec, box));
+  const follow = () => go(ui, spec, decodeURIComponent(location.hash.slice(1)));
   addEventListener("hashchange", follow);
+  // A click on the link of the present address changes no hash; on a phone the list is in the way.
+  list.addEventListener("click", (event) => {
+    const link = event.target.closest("a");
+    if (!link) return;
+    if (list.matches(":popover-open")) list.hidePopover();
+    if (link.hash === location.hash) follow();
+  });
   follow();
+}
+
+// Swagger UI sends the examples of parameters. Those of optional ones would filter every list to nothing and give every
+// call the same request id, so they are only described.
+function describeExample(parameter) {
+  if (parameter.required) return parameter;
+  const { example, examples, ...rest } = parameter;
+  const { example: inner, ...schema } = parameter.schema ?? {};
+  const value = example ?? Object.values(examples ?? {})[0]?.value ?? inner;
+  const text = [rest.description?.trim(), value === undefined ? "" : `For example \`${value}\`.`].filter(Boolean).join(" ");
+  return { ...rest, schema, description: text };
 }
 
 // Swagger UI follows references only after an operation was opened, and shows a nameless parameter meanwhile.
 function inlineParameters(spec) {
   const shared = spec.components?.parameters ?? {};
   const follow = (holder) => {
-    if (holder?.parameters) holder.parameters = holder.parameters.map((p) => shared[p.$ref?.split("/").pop()] ?? p);
+    if (!holder?.parameters) return;
+    holder.parameters = holder.parameters.map((p) => describeExample(shared[p.$ref?.split("/").pop()] ?? p));
   };
   for (const path of Object.values(spec.paths)) {
     follow(path);

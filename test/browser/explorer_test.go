@@ -1,0 +1,70 @@
+package browser
+
+import (
+	"testing"
+
+	"github.com/coursebridge/coursebridge/internal/apptest"
+)
+
+// TestExplorer makes a call in the API docs as an integrator does, on a desktop and on
+// a phone. The page is the same on every engine, so it runs on one.
+func TestExplorer(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, apptest.Start(t, options))
+	b := f.administrator()
+	if b == nil {
+		return
+	}
+	token := b.createToken("Explorer")
+	f.provision(token, 1)
+
+	b.open("/docs/api")
+	b.waitFor("the contents", `document.querySelector('#contents a[href="#operations-Employees-listEmployees"]') !== null`)
+	const list = "document.getElementById('operations-Employees-listEmployees')"
+	b.follow("#operations-Employees-listEmployees")
+	b.waitFor("the operation below the header, and open",
+		list+`.classList.contains('is-open') && `+list+`.getBoundingClientRect().top >= 48 && `+list+`.getBoundingClientRect().top < 200`)
+	if at := evaluate[string](b, `location.hash`); at != "#operations-Employees-listEmployees" {
+		t.Errorf("the address is %q", at)
+	}
+	evaluate[bool](b, list+`.querySelector('.opblock-summary-control').click(), true`)
+	b.waitFor("the closed operation", `!`+list+`.classList.contains('is-open')`)
+	b.follow("#operations-Employees-listEmployees") // the address is the same
+	b.waitFor("the operation open again", list+`.classList.contains('is-open')`)
+	b.follow("#operations-Progress_and_results-")
+	b.waitFor("an operation of a tag with spaces", `document.querySelector('[id^=operations-Progress_and_results].is-open') !== null`)
+
+	b.click("Authorize")
+	// React does not notice a value that a script sets, but it does notice typing.
+	b.waitFor("the field of the token", `(() => { const e = document.querySelector('.auth-container input'); if (!e) return false;
+		e.focus(); return document.execCommand('insertText', false, '`+token+`') && e.value !== '' })()`)
+	evaluate[bool](b, `document.querySelector('.auth-btn-wrapper button[type=submit]').click(), true`)
+	b.waitFor("the token kept", `sessionStorage.getItem('docs-token') !== null`)
+	b.open("/cabinet")
+	b.open("/docs/api#operations-Employees-listEmployees") // a reload: only the tab knows the token
+	b.waitFor("the operation", `document.querySelector('#operations-Employees-listEmployees .execute') !== null`)
+	filled := evaluate[string](b, `[...document.querySelectorAll('#operations-Employees-listEmployees table.parameters input')].filter(e => e.value && !['page', 'limit'].includes(e.placeholder)).map(e => e.placeholder + '=' + e.value).join()`)
+	if filled != "" {
+		t.Errorf("optional parameters are filled in: %s", filled)
+	}
+	// Swagger UI drops a click that comes while it still resolves the operation.
+	b.waitFor("the person in the answer", `(() => { const o = document.getElementById('operations-Employees-listEmployees'), answer = o.querySelector('.live-responses-table');
+		if (!answer) o.querySelector('.execute')?.click(); return answer !== null && answer.innerText.includes('HR-1') })()`)
+	const icon = `getComputedStyle(document.querySelector('.curl-command .copy-to-clipboard button'))`
+	if colour := evaluate[string](b, icon+`.backgroundColor`); colour != "rgb(89, 99, 110)" || evaluate[string](b, icon+`.maskImage`) == "none" {
+		t.Errorf("the copy icon has the colour %s", colour)
+	}
+
+	b.emulate(390, "light")
+	evaluate[bool](b, `document.querySelector('.docs-menu').click(), true`)
+	b.waitFor("the contents on a phone", `document.getElementById('contents').matches(':popover-open')`)
+	b.follow("#errors")
+	b.waitFor("the chapter, and the contents closed",
+		`!document.getElementById('contents').matches(':popover-open') && document.getElementById('errors').getBoundingClientRect().top >= 48`)
+}
+
+// follow clicks the first entry of the contents whose address begins with this one.
+func (b *tab) follow(address string) {
+	b.Helper()
+	b.waitFor("a link to "+address, `(() => { const a = document.querySelector('#contents a[href^="`+address+`"]'); a?.click(); return a !== null })()`)
+}
