@@ -104,7 +104,7 @@ type companyCommand struct {
 	Suspend companySuspendCommand `cmd:"" help:"Refuse a company's tokens. Every replica does so within a second."`
 	Export  companyExportCommand  `cmd:"" help:"Write everything of a company, except secrets, to a new file, one JSON object per row."`
 	Delete  companyDeleteCommand  `cmd:"" help:"Count what a company has and, with --confirm, delete all of it for ever."`
-	Top     companyTopCommand     `cmd:"" help:"List the companies that use the service most: rows, events, webhook attempts."`
+	Top     companyTopCommand     `cmd:"" help:"List the companies that use the service most: rows, API calls, events, webhook attempts."`
 	Resume  companyResumeCommand  `cmd:"" help:"Accept a suspended company's tokens again."`
 }
 

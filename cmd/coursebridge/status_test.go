@@ -17,6 +17,15 @@ func TestStatusAcrossCompanies(t *testing.T) {
 		s := startServer(t, database, "--no-webhooks")
 		provision(t, s, token, "one")
 		provision(t, s, token, "two")
+		_, metrics := s.get(t, "/metrics")
+		for _, want := range []string{
+			`coursebridge_webhook_endpoints{state="enabled"} 1`, `coursebridge_webhook_endpoints{state="disabled"} 1`,
+			"coursebridge_webhook_endpoints_holding 1", "coursebridge_webhook_oldest_due_seconds 0.", "coursebridge_webhook_queue_due 0",
+		} {
+			if !strings.Contains(metrics, "\n"+want) {
+				t.Errorf("the metrics of a server that sends nothing lack %q", want)
+			}
+		}
 		s.stop()
 
 		status := mustRun(t, database, "status")
@@ -40,7 +49,7 @@ func TestStatusAcrossCompanies(t *testing.T) {
 			t.Errorf("held for an hour: %v", late)
 		}
 		top := mustRun(t, database, "company", "top")["companies"].([]any)
-		if busy := top[0].(map[string]any); len(top) != 2 || busy["name"] != "Acme" || busy["employees"] != 2.0 || busy["events"] != 2.0 {
+		if busy := top[0].(map[string]any); len(top) != 2 || busy["name"] != "Acme" || busy["employees"] != 2.0 || busy["events"] != 2.0 || busy["calls"] != 2.0 {
 			t.Errorf("top: %v", top)
 		}
 		for args, want := range map[string]string{"status": "2 held", "company top": "EMPLOYEES", "delivery stuck": "OLDEST"} {

@@ -170,6 +170,7 @@ func (a *App) cabinet(p *parts, sc ServeConfig) *cabinet.Cabinet {
 func (a *App) checks(p *parts, wc WebhookConfig) []server.Check {
 	checks := []server.Check{
 		{Name: "database", Run: a.store.Engine().Ping},
+		{Name: "connections", Run: a.checkSaturation},
 		{Name: "migrations", Run: a.store.Engine().Migrated},
 	}
 	if wc.MaxDueAge > 0 && !wc.Off {
@@ -182,6 +183,30 @@ func (a *App) checks(p *parts, wc WebhookConfig) []server.Check {
 		}})
 	}
 	return checks
+}
+
+// saturation is for how long all connections have to be in use to be called
+// saturated: shorter peaks are usual.
+const saturation = time.Second
+
+// checkSaturation returns an error if all connections of the pool stay in use, so that
+// requests wait for them. Then the database itself may be well.
+func (a *App) checkSaturation(ctx context.Context) error {
+	const pause = 50 * time.Millisecond
+	for began := time.Now(); ; {
+		stats := a.store.Engine().Stats()
+		switch {
+		case stats.InUse < stats.Max:
+			return nil
+		case time.Since(began) >= saturation:
+			return fmt.Errorf("all %d connections of the pool have been in use for %s", stats.Max, saturation)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
 }
 
 func (a *App) buildDelivery(p *parts, wc WebhookConfig) error {
@@ -203,7 +228,7 @@ func (a *App) buildDelivery(p *parts, wc WebhookConfig) error {
 		config.Poll = time.Second / 2 // an operator's command is another process, which cannot always wake this one
 	}
 	p.dispatcher = delivery.NewDispatcher(config)
-	return nil
+	return a.registerWebhookMetrics(p.registry, p.dispatcher)
 }
 
 func (a *App) newSender(wc WebhookConfig, tracer trace.Tracer) *delivery.Sender {

@@ -143,6 +143,8 @@ type UsageLine struct {
 	Name        string `json:"name"`
 	Employees   int64  `json:"employees"`
 	Assignments int64  `json:"assignments"`
+	Calls       int64  `json:"calls"`
+	SlowestCall int64  `json:"slowestCallMs"`
 	Events      int64  `json:"events"`
 	Attempts    int64  `json:"webhookAttempts"`
 	SlowestMs   int64  `json:"slowestAttemptMs"`
@@ -153,12 +155,12 @@ type UsageLine struct {
 func (l UsageList) Table() (header []string, rows [][]string) {
 	for _, u := range l.Companies {
 		row := []string{strconv.FormatInt(u.ID, 10), u.Name}
-		for _, n := range []int64{u.Employees, u.Assignments, u.Events, u.Attempts, u.SlowestMs} {
+		for _, n := range []int64{u.Employees, u.Assignments, u.Calls, u.SlowestCall, u.Events, u.Attempts, u.SlowestMs} {
 			row = append(row, strconv.FormatInt(n, 10))
 		}
 		rows = append(rows, append(row, u.LastCall))
 	}
-	return []string{"ID", "NAME", "EMPLOYEES", "ASSIGNMENTS", "EVENTS", "ATTEMPTS", "SLOWEST MS", "LAST CALL"}, rows
+	return []string{"ID", "NAME", "EMPLOYEES", "ASSIGNMENTS", "CALLS", "SLOWEST CALL MS", "EVENTS", "ATTEMPTS", "SLOWEST ATTEMPT MS", "LAST CALL"}, rows
 }
 
 // TopCompanies lists the companies with the most events of the period.
@@ -167,7 +169,8 @@ func (a *App) TopCompanies(ctx context.Context, period time.Duration) (UsageList
 	out := UsageList{Companies: []UsageLine{}}
 	for _, u := range found {
 		line := UsageLine{
-			ID: u.CompanyID, Name: u.Name, Employees: u.Employees, Assignments: u.Assignments, Events: u.Events, Attempts: u.Attempts,
+			ID: u.CompanyID, Name: u.Name, Employees: u.Employees, Assignments: u.Assignments, Calls: u.Calls, SlowestCall: u.SlowestCall,
+			Events: u.Events, Attempts: u.Attempts,
 			SlowestMs: u.SlowestMs,
 		}
 		if u.LastCall != nil {

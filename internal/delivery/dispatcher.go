@@ -25,7 +25,7 @@ type Queue interface {
 	LeaseOwners(ctx context.Context, company int64, within time.Duration) ([]string, error)
 	RecordResults(ctx context.Context, results []domain.DeliveryResult) (domain.Recorded, error)
 	HoldDeliveries(ctx context.Context, key domain.EndpointKey, limit int) (int, error)
-	DeliveryBacklog(ctx context.Context, horizon time.Duration) (domain.Backlog, error)
+	DeliveryBacklog(ctx context.Context, owner string, horizon time.Duration) (domain.Backlog, error)
 	OldestUnattended(ctx context.Context) (at time.Time, ok bool, err error)
 }
 
@@ -224,14 +224,13 @@ func (d *Dispatcher) poll() {
 func (d *Dispatcher) searchBacklog() {
 	ctx, cancel := context.WithTimeout(d.life.work, queryTimeout)
 	defer cancel()
-	backlog, err := d.config.Queue.DeliveryBacklog(ctx, 2*d.config.Poll)
+	backlog, err := d.config.Queue.DeliveryBacklog(ctx, d.owner, 2*d.config.Poll)
 	if err != nil {
 		d.logError("search the queue", err)
 		return
 	}
-	now, oldest := d.config.Queue.Now(), time.Duration(0)
+	now := d.config.Queue.Now()
 	for _, w := range backlog.Endpoints {
-		oldest = max(oldest, now.Sub(w.Due))
 		by := wokenByPoll
 		if !w.IsLeased { // the report of a release may have been lost
 			by |= leaseReleased
@@ -242,7 +241,7 @@ func (d *Dispatcher) searchBacklog() {
 			d.wake(by, w.Key)
 		}
 	}
-	d.config.Metrics.backlog(backlog.Depth, oldest)
+	d.config.Metrics.backlog(backlog.Depth)
 }
 
 // Stop starts nothing more, waits for the attempts under way until ctx ends, cuts

@@ -11,7 +11,6 @@ import (
 // Metrics are the figures of a dispatcher. A nil *Metrics keeps none.
 type Metrics struct {
 	depth    prometheus.Gauge
-	oldest   prometheus.Gauge
 	inFlight prometheus.Gauge
 	attempts *prometheus.CounterVec
 	failures prometheus.Counter
@@ -24,9 +23,7 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 	buckets := []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 6 * 3600, 24 * 3600}
 	m := &Metrics{
 		depth: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "coursebridge_webhook_queue_due", Help: "Deliveries that are due and not finished, as of the last poll."}),
-		oldest: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "coursebridge_webhook_oldest_due_seconds", Help: "Age of the oldest due delivery, as of the last poll."}),
+			Name: "coursebridge_webhook_queue_due", Help: "Deliveries that are due and not finished, of the webhooks that this server looks after, as of the last poll."}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "coursebridge_webhook_in_flight", Help: "Attempts under way."}),
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -38,7 +35,7 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "coursebridge_webhook_attempt_seconds", Help: "Duration of attempts.", Buckets: buckets[:11]}),
 	}
-	for _, c := range []prometheus.Collector{m.depth, m.oldest, m.inFlight, m.attempts, m.failures, m.latency, m.duration} {
+	for _, c := range []prometheus.Collector{m.depth, m.inFlight, m.attempts, m.failures, m.latency, m.duration} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}
@@ -46,12 +43,10 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 	return m, nil
 }
 
-func (m *Metrics) backlog(depth int64, oldest time.Duration) {
-	if m == nil {
-		return
+func (m *Metrics) backlog(depth int64) {
+	if m != nil {
+		m.depth.Set(float64(depth))
 	}
-	m.depth.Set(float64(depth))
-	m.oldest.Set(oldest.Seconds())
 }
 
 // failed counts a delivery that is not tried again.

@@ -28,7 +28,7 @@ func TestMetricsCount(t *testing.T) {
 	m.ended(item, &Outcome{}, now)
 	m.ended(item, &Outcome{Kind: KindTimeout}, now)
 	m.failed()
-	m.backlog(7, 3*time.Second)
+	m.backlog(7)
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func TestMetricsCount(t *testing.T) {
 		}
 	}
 	want := map[string]float64{
-		"coursebridge_webhook_queue_due": 7, "coursebridge_webhook_oldest_due_seconds": 3, "coursebridge_webhook_in_flight": 1,
+		"coursebridge_webhook_queue_due": 7, "coursebridge_webhook_in_flight": 1,
 		"coursebridge_webhook_attempts_total delivered": 1, "coursebridge_webhook_attempts_total timeout": 1,
 		"coursebridge_webhook_failed_deliveries_total": 1,
 		"coursebridge_webhook_delivery_seconds":        1, "coursebridge_webhook_attempt_seconds": 0,
@@ -56,5 +56,5 @@ func TestMetricsCount(t *testing.T) {
 	none.started()
 	none.failed()
 	none.ended(item, &Outcome{}, now)
-	none.backlog(1, 1)
+	none.backlog(1)
 }

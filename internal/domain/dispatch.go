@@ -68,7 +68,7 @@ type RecordedDelivery struct {
 // Backlog is the work that waits, by endpoint.
 type Backlog struct {
 	Endpoints []WaitingEndpoint // longest waiting first
-	Depth     int64             // deliveries due now, within the limits below
+	Depth     int64             // deliveries due now, of the endpoints that were asked for, within the limits below
 }
 
 // The depth of a backlog is counted for the endpoints that wait longest, and up to
@@ -83,5 +83,6 @@ const (
 type WaitingEndpoint struct {
 	Key      EndpointKey
 	Due      time.Time
-	IsLeased bool // some replica holds its lease
+	IsLeased bool   // some replica holds its lease
+	Owner    string // that replica
 }

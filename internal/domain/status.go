@@ -20,10 +20,18 @@ type CompanyUsage struct {
 	Name        string
 	Employees   int64
 	Assignments int64
-	Events      int64      // since the instant that was asked for
+	Calls       int64      // of the API since the instant that was asked for, in whole hours
+	SlowestCall int64      // in milliseconds, of the calls in the log of requests
+	Events      int64      // since then
 	Attempts    int64      // attempts of deliveries since then
 	SlowestMs   int64      // the slowest of these attempts
 	LastCall    *time.Time // when one of its tokens was last used
+}
+
+// EndpointCounts counts the endpoints of all companies.
+type EndpointCounts struct {
+	Enabled, Disabled int64
+	Holding           int64 // those with deliveries that are held
 }
 
 // InstallationCounts is what an installation holds and has to do.

@@ -199,29 +199,35 @@ func (s *Store) LeaseOwners(ctx context.Context, company int64, within time.Dura
 }
 
 // waiting is every endpoint with pending deliveries, by one probe of the index each.
-const waiting = `(SELECT e.company_id, e.id, e.lease_until,
+const waiting = `(SELECT e.company_id, e.id, e.lease_until, e.lease_owner,
 		(SELECT d.due_at FROM deliveries d WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND d.state = 'pending'
 		ORDER BY d.due_at LIMIT 1) AS due
 	FROM endpoints e) w`
 
 // DeliveryBacklog lists the endpoints with deliveries that are due before the
-// horizon, longest waiting first.
-func (s *Store) DeliveryBacklog(ctx context.Context, horizon time.Duration) (domain.Backlog, error) {
+// horizon, longest waiting first. Its depth is that of the endpoints which owner
+// leases, so that the depths of all replicas can be added up.
+func (s *Store) DeliveryBacklog(ctx context.Context, owner string, horizon time.Duration) (domain.Backlog, error) {
 	var out domain.Backlog
 	now := s.db.Now()
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
 		var w domain.WaitingEndpoint
-		err := r.Scan(&w.Key.CompanyID, &w.Key.ID, &w.Due, &w.IsLeased)
+		err := r.Scan(&w.Key.CompanyID, &w.Key.ID, &w.Due, &w.IsLeased, &w.Owner)
 		out.Endpoints = append(out.Endpoints, w)
 		return err
-	}, `SELECT company_id, id, due, lease_until > $2 FROM `+waiting+` WHERE due <= $1 ORDER BY due`, now.Add(horizon), now)
+	}, `SELECT company_id, id, due, lease_until > $2, lease_owner FROM `+waiting+` WHERE due <= $1 ORDER BY due`, now.Add(horizon), now)
 	if err := s.read(ctx, b); err != nil {
 		return out, err
 	}
 	longest := make([]domain.EndpointKey, 0, domain.MaxDepthEndpoints)
-	for _, w := range out.Endpoints[:min(len(out.Endpoints), domain.MaxDepthEndpoints)] {
-		longest = append(longest, w.Key)
+	for _, w := range out.Endpoints {
+		if w.IsLeased && w.Owner == owner && len(longest) < domain.MaxDepthEndpoints {
+			longest = append(longest, w.Key)
+		}
+	}
+	if len(longest) == 0 {
+		return out, nil
 	}
 	rows, args := s.endpointKeys(3, longest)
 	b = &db.Batch{}

@@ -28,6 +28,16 @@ func (s *Store) InstallationCounts(ctx context.Context) (out domain.Installation
 	return out, err
 }
 
+// EndpointCounts counts the endpoints of all companies, by one probe of an index each.
+func (s *Store) EndpointCounts(ctx context.Context) (out domain.EndpointCounts, err error) {
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error { return r.Scan(&out.Enabled, &out.Disabled, &out.Holding) },
+		`SELECT count(*) - count(e.disabled_at), count(e.disabled_at), count(CASE WHEN EXISTS (SELECT 1 FROM deliveries d
+			WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND d.state = 'held') THEN 1 END)
+		FROM endpoints e WHERE e.removed_at IS NULL`)
+	return out, s.read(ctx, b)
+}
+
 // StuckEndpoints returns endpoints of all companies with deliveries that were due before
 // the instant, or that are held because the endpoint is disabled. Oldest first.
 func (s *Store) StuckEndpoints(ctx context.Context, before time.Time, limit int) (out []domain.StuckEndpoint, err error) {
@@ -56,18 +66,21 @@ func (s *Store) CompanyUsage(ctx context.Context, since time.Time, limit int) (o
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
 		var u domain.CompanyUsage
-		err := r.Scan(&u.CompanyID, &u.Name, &u.Employees, &u.Assignments, &u.Events, &u.Attempts, &u.SlowestMs, &u.LastCall)
+		err := r.Scan(&u.CompanyID, &u.Name, &u.Employees, &u.Assignments, &u.Calls, &u.SlowestCall, &u.Events, &u.Attempts, &u.SlowestMs, &u.LastCall)
 		out = append(out, u)
 		return err
-	}, `SELECT c.id, c.name, coalesce(p.n, 0), coalesce(a.n, 0), coalesce(v.n, 0), coalesce(t.n, 0), coalesce(t.slowest, 0), k.used
+	}, `SELECT c.id, c.name, coalesce(p.n, 0), coalesce(a.n, 0), coalesce(h.n, 0), coalesce(q.slowest, 0), coalesce(v.n, 0), coalesce(t.n, 0), coalesce(t.slowest, 0), k.used
 		FROM companies c
 		LEFT JOIN (SELECT company_id, count(*) AS n FROM employees GROUP BY company_id) p ON p.company_id = c.id
 		LEFT JOIN (SELECT company_id, count(*) AS n FROM assignments GROUP BY company_id) a ON a.company_id = c.id
+		LEFT JOIN (SELECT company_id, CAST(sum(succeeded + failed) AS bigint) AS n FROM api_request_hours WHERE hour >= $3 GROUP BY company_id) h
+			ON h.company_id = c.id
+		LEFT JOIN (SELECT company_id, max(duration_us) / 1000 AS slowest FROM api_requests WHERE at >= $1 GROUP BY company_id) q ON q.company_id = c.id
 		LEFT JOIN (SELECT company_id, count(*) AS n FROM events WHERE occurred_at >= $1 GROUP BY company_id) v ON v.company_id = c.id
 		LEFT JOIN (SELECT company_id, count(*) AS n, max(duration_us) / 1000 AS slowest FROM delivery_attempts WHERE started_at >= $1
 			GROUP BY company_id) t ON t.company_id = c.id
 		LEFT JOIN (SELECT company_id, max(last_used_at) AS used FROM tokens GROUP BY company_id) k ON k.company_id = c.id
-		ORDER BY coalesce(v.n, 0) DESC, coalesce(a.n, 0) DESC, c.id LIMIT $2`, since, limit)
+		ORDER BY coalesce(v.n, 0) DESC, coalesce(a.n, 0) DESC, c.id LIMIT $2`, since, limit, since.Truncate(time.Hour))
 	err = mapUnavailable(s.db.Snapshot(ctx, func(c db.Conn) error { return c.Send(ctx, b) }))
 	return out, err
 }

@@ -354,8 +354,8 @@ func TestBacklog(t *testing.T) {
 		}
 		before := s.Now()
 		h.hire("e", 3)
-		backlog, err := s.DeliveryBacklog(t.Context(), time.Second)
-		if err != nil || backlog.Depth != 3 || len(backlog.Endpoints) != 1 || backlog.Endpoints[0].Key == idle.Key() {
+		backlog, err := s.DeliveryBacklog(t.Context(), "me", time.Second)
+		if err != nil || backlog.Depth != 0 || len(backlog.Endpoints) != 1 || backlog.Endpoints[0].Key == idle.Key() {
 			t.Errorf("backlog %+v, %v", backlog, err)
 		}
 		if at, ok, err := s.OldestUnattended(t.Context()); !ok || err != nil || at.Before(before) {
@@ -365,13 +365,18 @@ func TestBacklog(t *testing.T) {
 		if _, ok, err := s.OldestUnattended(t.Context()); ok || err != nil {
 			t.Errorf("unattended beside a live lease: %v", err)
 		}
+		for owner, want := range map[string]int64{"me": 3, "another": 0} {
+			if got, err := s.DeliveryBacklog(t.Context(), owner, time.Second); err != nil || got.Depth != want || len(got.Endpoints) != 1 {
+				t.Errorf("backlog of %s: %+v, %v, want %d", owner, got, err, want)
+			}
+		}
 		for _, d := range lease.Due {
 			h.record(h.result(d, domain.DeliveryPending))
 		}
-		if backlog, err = s.DeliveryBacklog(t.Context(), time.Minute); err != nil || backlog.Depth != 0 || len(backlog.Endpoints) != 0 {
+		if backlog, err = s.DeliveryBacklog(t.Context(), "me", time.Minute); err != nil || backlog.Depth != 0 || len(backlog.Endpoints) != 0 {
 			t.Errorf("before the retries are due: %+v, %v", backlog, err)
 		}
-		backlog, err = s.DeliveryBacklog(t.Context(), 2*time.Hour)
+		backlog, err = s.DeliveryBacklog(t.Context(), "me", 2*time.Hour)
 		if err != nil || len(backlog.Endpoints) != 1 {
 			t.Errorf("with the retries in sight: %+v, %v", backlog, err)
 		}
