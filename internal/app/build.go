@@ -164,6 +164,7 @@ func (a *App) cabinet(p *parts, sc ServeConfig) *cabinet.Cabinet {
 		Documents: coursebridge.Documents,
 		PublicURL: func() string { return a.address(p.server.Addr().String()) },
 		Secure:    a.https(), AllowHTTP: sc.Webhooks.AllowHTTP, Now: a.store.Now, Log: a.log,
+		LowMemory: debug.SetMemoryLimit(-1) < 1<<30,
 	})
 }
 

@@ -45,6 +45,7 @@ type Options struct {
 	PublicURL func() string // where people reach the cabinet, without a slash at the end
 	Secure    bool          // they reach it by https
 	AllowHTTP bool          // webhooks may use plain http
+	LowMemory bool          // the process may use less than 1 GiB
 	Now       func() time.Time
 	Log       *slog.Logger
 }

@@ -8,9 +8,13 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// maxUploads is how many files are taken at once in a process. One takes up to 90 MiB
-// while it is read: the request, the file, and its table.
+// maxUploads is how many files are taken at once in a process, one if it has little
+// memory. One takes up to 92 MiB while it is read: 16 for the request, 16 for the file and
+// 60 for its table, as TestLargestTablesHoldBoundedMemory of sheet measures.
 const maxUploads = 2
+
+// smallForm is the largest form that is not counted as an upload.
+const smallForm = 1 << 20
 
 var (
 	errUploading = domain.Errorf(domain.CodeRateLimited, "Another file of your company is being uploaded. Try again when it is done.")
@@ -23,14 +27,15 @@ type uploads struct {
 	companies map[int64]bool
 }
 
-// acquire returns the function that ends an upload. Codes: rate_limited, unavailable.
-func (u *uploads) acquire(company int64) (release func(), err error) {
+// acquire returns the function that ends an upload, of which there may be most at once.
+// Codes: rate_limited, unavailable.
+func (u *uploads) acquire(company int64, most int) (release func(), err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch {
 	case u.companies[company]:
 		return nil, errUploading
-	case len(u.companies) >= maxUploads:
+	case len(u.companies) >= most:
 		return nil, errUploads
 	}
 	if u.companies == nil {
@@ -44,13 +49,23 @@ func (u *uploads) acquire(company int64) (release func(), err error) {
 	}, nil
 }
 
+// isUpload reports whether a request may carry a file, as a file or as pasted text.
+func isUpload(r *http.Request) bool {
+	isForm := r.ContentLength >= 0 && r.ContentLength <= smallForm && !strings.HasPrefix(strings.ToLower(r.Header.Get("Content-Type")), "multipart/")
+	return r.Method == http.MethodPost && !isForm
+}
+
 // limitUploads bounds the requests that carry files, before any of them is read.
 func (c *Cabinet) limitUploads(h handler) handler {
+	most := maxUploads
+	if c.LowMemory {
+		most = 1
+	}
 	return func(p *page) error {
-		if p.r.Method != http.MethodPost || !strings.HasPrefix(strings.ToLower(p.r.Header.Get("Content-Type")), "multipart/") {
+		if !isUpload(p.r) {
 			return h(p)
 		}
-		release, err := c.uploads.acquire(p.identity.Company.ID)
+		release, err := c.uploads.acquire(p.identity.Company.ID, most)
 		if err != nil {
 			return err
 		}

@@ -41,6 +41,12 @@ func TestUploadsAtOnceAreLimited(t *testing.T) {
 	if err := submit(0, plain, atOnce); err != nil {
 		t.Errorf("a form without a file: %v", err)
 	}
+	if err := pasted(c, 3, 2<<20, atOnce); domain.CodeOf(err) != domain.CodeUnavailable {
+		t.Errorf("a table of 2 MiB that was pasted: %v", err)
+	}
+	if err := pasted(c, 3, -1, atOnce); domain.CodeOf(err) != domain.CodeUnavailable {
+		t.Errorf("a pasted table of unknown size: %v", err)
+	}
 	close(end)
 	for range 2 {
 		if err := <-ended; err != nil {
@@ -51,5 +57,29 @@ func TestUploadsAtOnceAreLimited(t *testing.T) {
 		if err := submit(company, multipart, atOnce); err != nil {
 			t.Errorf("an upload after the others: %v", err)
 		}
+	}
+}
+
+// pasted submits a form without a file. Its size is the Content-Length, -1 if there is
+// none.
+func pasted(c *Cabinet, company, size int64, h handler) error {
+	p := &page{Cabinet: c, w: httptest.NewRecorder(), r: httptest.NewRequest(http.MethodPost, "/cabinet/employees/import", nil)}
+	p.r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	p.r.ContentLength, p.identity.Company.ID = size, company
+	return c.limitUploads(h)(p)
+}
+
+// With little memory one file is taken at a time.
+func TestOneUploadWithLittleMemory(t *testing.T) {
+	t.Parallel()
+	c := &Cabinet{Options: Options{LowMemory: true}}
+	err := pasted(c, 1, -1, func(*page) error {
+		if err := pasted(c, 2, -1, func(*page) error { return nil }); domain.CodeOf(err) != domain.CodeUnavailable {
+			t.Errorf("a second file: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Errorf("the first file: %v", err)
 	}
 }

@@ -196,10 +196,11 @@ func (i *Imports) FailedRows(ctx context.Context, in domain.Import) ([]domain.Im
 	return i.store.ImportRows(ctx, in, domain.ImportFailed, 0, sheet.MaxRows)
 }
 
-// RowsByNumber returns the rows with the numbers, in ascending order.
+// RowsByNumber returns the rows with the numbers, in ascending order, at most as many as
+// a check returns.
 func (i *Imports) RowsByNumber(ctx context.Context, in domain.Import, numbers []int64) ([]domain.ImportRow, error) {
 	var out []domain.ImportRow
-	for _, n := range slices.Compact(slices.Sorted(slices.Values(numbers))) {
+	for _, n := range slices.Compact(slices.Sorted(slices.Values(numbers[:min(len(numbers), importShown)]))) {
 		rows, err := i.store.ImportRows(ctx, in, "", n-1, 1)
 		if err != nil {
 			return nil, err

@@ -84,7 +84,7 @@ func (s *Store) erase(ctx context.Context, tx db.Tx, box *outbox, c domain.Calle
 		}
 		s.scrubEvents(b, tx, e)
 		releaseHistory(b, e)
-		eraseImported(b, e)
+		eraseImported(b, e.CompanyID, e.Email)
 		markErased(b, tx.Now(), e)
 		b.Exec(`DELETE FROM activities WHERE assignment_id IN
 			(SELECT id FROM assignments WHERE company_id = $1 AND employee_id = $2)`, e.CompanyID, e.ID)

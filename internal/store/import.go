@@ -2,8 +2,8 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -13,7 +13,12 @@ import (
 // importStep is how many rows are stored by one statement.
 const importStep = 2000
 
-// AddImport stores a table with its rows, in one transaction.
+// MaxImports is how many imports a company has at a time, carried out or not: at most
+// 32 MiB of text each.
+const MaxImports = 20
+
+// AddImport stores a table with its rows, in one transaction. If the company has
+// MaxImports, the oldest one that is not running makes room.
 func (s *Store) AddImport(ctx context.Context, c domain.Caller, in domain.Import, rows [][]string) (domain.Import, error) {
 	in.CompanyID, in.Total = c.Company.ID, int64(len(rows))
 	all := make([]domain.ImportRow, len(rows))
@@ -26,6 +31,12 @@ func (s *Store) AddImport(ctx context.Context, c domain.Caller, in domain.Import
 		}
 		in.CreatedAt = tx.Now()
 		b := &db.Batch{}
+		// The lock of the company keeps two uploads from counting the same imports.
+		b.Query(ignoreRow, `SELECT x.id FROM companies x WHERE x.id = $1`+s.db.ForUpdate("x"), in.CompanyID)
+		b.Exec(`DELETE FROM imports WHERE company_id = $1 AND id IN (SELECT i.id FROM imports i
+			LEFT JOIN jobs j ON j.company_id = i.company_id AND j.id = i.job_id
+			WHERE i.company_id = $1 AND (j.id IS NULL OR j.finished_at IS NOT NULL)
+			ORDER BY i.id DESC LIMIT 1000 OFFSET $2)`, in.CompanyID, MaxImports-1)
 		b.Query(func(r db.Rows) error { return r.Scan(&in.ID) }, `INSERT INTO imports (company_id, file_name, header, fields, total, job_id, created_at)
 			VALUES ($1, $2, $3, $4, $5, 0, $6) RETURNING id`,
 			in.CompanyID, in.FileName, encodeList(in.Header), encodeList(in.Fields), in.Total, tx.Now())
@@ -221,13 +232,21 @@ func (s *Store) ExpireImports(ctx context.Context, before time.Time) error {
 	}
 }
 
-// eraseImported queues the removal of uploaded rows that hold the person's address.
-func eraseImported(b *db.Batch, e domain.Employee) {
-	for _, email := range unique([]string{e.Email, domain.FoldEmail(e.Email)}) {
-		text, err := json.Marshal(email)
-		if err != nil {
-			panic(err) // unreachable: strings always encode
+// eraseImported queues the removal of the rows with an address that a company, or any
+// company if it is 0, has uploaded.
+func eraseImported(b *db.Batch, company int64, address string) {
+	for _, email := range unique([]string{address, domain.FoldEmail(address)}) {
+		const holds = ` AND cells <> '[]' AND lower(cells) LIKE $1 ESCAPE '!'`
+		if company == 0 {
+			b.Exec(`DELETE FROM import_rows WHERE company_id IN (SELECT c.id FROM companies c)`+holds, cellPattern(email))
+			continue
 		}
-		b.Exec(`DELETE FROM import_rows WHERE company_id = $1 AND cells <> '[]' AND lower(cells) LIKE '%' || lower($2) || '%'`, e.CompanyID, string(text))
+		b.Exec(`DELETE FROM import_rows WHERE company_id = $2`+holds, cellPattern(email), company)
 	}
+}
+
+// cellPattern returns the pattern of the cells of a row of which one is the text.
+func cellPattern(text string) string {
+	cell := encodeList([]string{strings.ToLower(text)})
+	return "%" + likeEscaper.Replace(cell[1:len(cell)-1]) + "%"
 }

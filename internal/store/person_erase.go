@@ -54,7 +54,8 @@ func (s *Store) ErasePerson(ctx context.Context, by domain.Actor, email string) 
 }
 
 // eraseOutsideCompanies erases what belongs to no company: the administrator, the
-// account, and the network addresses in the log entries of what the person did. ids
+// account, rows of uploads that were not carried out, and the network addresses in the
+// log entries of what the person did. ids
 // are those that the person had as an administrator.
 func (s *Store) eraseOutsideCompanies(ctx context.Context, email string, ids []int64) error {
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
@@ -66,6 +67,7 @@ func (s *Store) eraseOutsideCompanies(ctx context.Context, email string, ids []i
 			b.Exec(`UPDATE audit_entries SET address = '' WHERE company_id IN (SELECT c.id FROM companies c)
 				AND actor_kind = 'person' AND actor_id = $1`, id)
 		}
+		eraseImported(b, 0, email)
 		b.Exec(`DELETE FROM sign_in_throttles WHERE key = $1`, domain.AccountThrottle(email).Key)
 		deleteOrphanAccount(b, email)
 		return tx.Send(ctx, b)

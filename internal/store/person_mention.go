@@ -42,6 +42,13 @@ func readMentions(ctx context.Context, c db.Conn, email string) ([]domain.Person
 			WHERE company_id IN (SELECT c.id FROM companies c) AND lower(`+in.column+`) LIKE $1 ESCAPE '!' ORDER BY company_id, id`,
 			"%"+likeEscaper.Replace(strings.ToLower(email))+"%")
 	}
+	b.Query(func(r db.Rows) error {
+		m := domain.PersonMention{Where: "import_rows.cells"}
+		err := r.Scan(&m.CompanyID, &m.ID, &m.Text)
+		out = append(out, m)
+		return err
+	}, `SELECT company_id, import_id, cells FROM import_rows WHERE company_id IN (SELECT c.id FROM companies c)
+		AND cells <> '[]' AND lower(cells) LIKE $1 ESCAPE '!' ORDER BY company_id, import_id, number`, cellPattern(email))
 	return out, c.Send(ctx, b)
 }
 
