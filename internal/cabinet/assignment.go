@@ -61,7 +61,7 @@ func assignments(p *page) error {
 	if err != nil {
 		return err
 	}
-	v := view.AssignmentList{Filter: shown, Any: counts[domain.TabAll] > 0 || shown != view.AssignmentFilter{Tab: shown.Tab}, CanChange: p.mayChange()}
+	v := view.AssignmentList{Filter: shown, Any: counts.N[domain.TabAll] > 0 || shown != view.AssignmentFilter{Tab: shown.Tab}, CanChange: p.mayChange()}
 	if v.Views, err = p.savedViews(domain.ViewAssignments); err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func assignments(p *page) error {
 		return err
 	}
 	for _, tab := range domain.AssignmentTabs {
-		v.Tabs = append(v.Tabs, view.AssignmentTab{Value: string(tab), Label: tabLabels[tab], Count: counts[tab]})
+		v.Tabs = append(v.Tabs, view.AssignmentTab{Value: string(tab), Label: tabLabels[tab], Count: counts.N[tab], More: counts.More})
 	}
 	for _, a := range list.Items {
 		v.Rows = append(v.Rows, p.assignmentView(a))

@@ -52,7 +52,7 @@ func (p *page) renderBulk(form view.BulkForm, pick domain.AssignmentPick) error 
 	if err != nil {
 		return err
 	}
-	form.Matching, form.Affected, form.People = count.Matching, count.Affected, count.Employees
+	form.Matching, form.Affected, form.People, form.More = count.Matching, count.Affected, count.Employees, count.More
 	if len(form.Errors) > 0 {
 		return p.renderInvalid(view.BulkPage(p.shell(), form))
 	}

@@ -65,7 +65,7 @@ func (p *page) renderPeopleBulk(form view.PeopleBulk, who domain.People) error {
 	if err != nil {
 		return err
 	}
-	form.People, form.Open = count.People, count.Open
+	form.People, form.Open, form.More = count.People, count.Open, count.More
 	if form.Known, err = p.Learning.Tags(p.r.Context(), p.caller()); err != nil {
 		return err
 	}

@@ -141,4 +141,8 @@ type ActCount struct {
 	Matching  int64
 	Affected  int64 // those that the act can change
 	Employees int64
+	More      bool // only MaxActCount were counted
 }
+
+// MaxActCount is how many records are counted before an act on many.
+const MaxActCount = 10_000

@@ -53,17 +53,23 @@ func (q AssignmentQuery) In(tab AssignmentTab) AssignmentQuery {
 // Other lists begin with the newest assignment.
 func (q AssignmentQuery) ByDeadline() bool { return q.Tab == TabOverdue || q.Tab == TabDueSoon }
 
+// MaxTabCount is how many assignments are counted for the tabs of a narrowed list.
+const MaxTabCount = 1000
+
 // TabCounts is the number of assignments in each tab.
-type TabCounts map[AssignmentTab]int64
+type TabCounts struct {
+	N    map[AssignmentTab]int64
+	More bool // only some were counted, so that a tab has at least this many
+}
 
 // Add counts n more assignments with the status.
 func (t TabCounts) Add(status Status, n int64) {
-	t[TabAll] += n
+	t.N[TabAll] += n
 	switch status {
 	case StatusStarted:
-		t[TabInProgress] += n
+		t.N[TabInProgress] += n
 	case StatusNeedsRetry, StatusFailed, StatusCompleted:
-		t[AssignmentTab(status)] += n
+		t.N[AssignmentTab(status)] += n
 	}
 }
 

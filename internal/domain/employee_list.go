@@ -28,7 +28,7 @@ const (
 	MaxMatches = 500
 	// LookedAtPerRow is how many employees a page of EmployeesUnassigned looks at for
 	// each of its rows: most people have assignments.
-	LookedAtPerRow = 200
+	LookedAtPerRow = 100
 )
 
 // EmployeeSelection names the employees that a list shows.

@@ -66,4 +66,5 @@ func (act PeopleAct) ApplyTags(tags []string) ([]string, error) {
 type PeopleCount struct {
 	People int64
 	Open   int64
+	More   bool // only MaxActCount people or assignments were counted
 }

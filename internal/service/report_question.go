@@ -17,7 +17,7 @@ type ReportCountStore interface {
 	PeopleByTag(ctx context.Context, company int64) (map[string]int64, error)
 	Lateness(ctx context.Context, company int64, q domain.ReportQuestion) (domain.Lateness, error)
 	Compliance(ctx context.Context, company int64, q domain.ReportQuestion) ([]domain.Compliance, error)
-	CourseNames(ctx context.Context, company int64) (map[int64]string, error)
+	CourseNames(ctx context.Context, ids []int64) (map[int64]string, error)
 	EmployeeOverviews(ctx context.Context, company int64, f domain.EmployeeListFilter, p domain.PageRequest) (domain.EmployeePage, error)
 	MatrixCells(ctx context.Context, company int64, people, courses []int64) (map[domain.MatrixKey]domain.MatrixCell, error)
 }
@@ -29,20 +29,34 @@ func (r *Reports) UsedCourses(ctx context.Context, c domain.Caller) ([]domain.Na
 	if err != nil {
 		return nil, err
 	}
-	names, err := r.store.CourseNames(ctx, c.Company.ID)
+	var out []domain.NamedCourse
+	var ids []int64
+	for id, t := range totals {
+		if t.All() > 0 {
+			ids, out = append(ids, id), append(out, domain.NamedCourse{ID: id})
+		}
+	}
+	names, err := r.store.CourseNames(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	var out []domain.NamedCourse
-	for id, t := range totals {
-		if t.All() > 0 {
-			out = append(out, domain.NamedCourse{ID: id, Name: names[id]})
-		}
+	for i := range out {
+		out[i].Name = names[out[i].ID]
 	}
 	slices.SortFunc(out, func(x, y domain.NamedCourse) int {
 		return cmp.Or(strings.Compare(domain.FoldName(x.Name), domain.FoldName(y.Name)), cmp.Compare(x.ID, y.ID))
 	})
 	return out, nil
+}
+
+// courseNames returns the names of the courses that have live assignments.
+func (r *Reports) courseNames(ctx context.Context, c domain.Caller) (map[int64]string, error) {
+	courses, err := r.UsedCourses(ctx, c)
+	names := make(map[int64]string, len(courses))
+	for _, course := range courses {
+		names[course.ID] = course.Name
+	}
+	return names, err
 }
 
 // CompletionByCourse counts assignments by course, the one with the most first.

@@ -27,7 +27,7 @@ var actable = map[domain.ActKind]string{
 }
 
 // CountMatching counts the assignments that are picked for an act, those among them
-// that it can change, and their employees.
+// that it can change, and their employees, up to domain.MaxActCount.
 func (s *Store) CountMatching(ctx context.Context, company int64, pick domain.AssignmentPick, kind domain.ActKind) (domain.ActCount, error) {
 	var out domain.ActCount
 	can := "1 = 1"
@@ -35,11 +35,14 @@ func (s *Store) CountMatching(ctx context.Context, company int64, pick domain.As
 		can = text
 	}
 	cond := s.pickConditions(company, pick)
+	limit := cond.limit(domain.PageRequest{Limit: domain.MaxActCount})
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return r.Scan(&out.Matching, &out.Affected, &out.Employees) },
-		`SELECT count(*), coalesce(sum(CASE WHEN `+can+` THEN 1 ELSE 0 END), 0),
-			count(DISTINCT CASE WHEN `+can+` THEN a.employee_id END) FROM assignments a`+cond.where(), cond.args...)
-	return out, s.read(ctx, b)
+		`SELECT count(*), coalesce(sum(CASE WHEN `+can+` THEN 1 ELSE 0 END), 0), count(DISTINCT CASE WHEN `+can+` THEN a.employee_id END)
+		FROM (SELECT a.employee_id, a.status FROM assignments a`+cond.where()+limit+`) a`, cond.args...)
+	err := s.read(ctx, b)
+	out.More = out.Matching > domain.MaxActCount
+	return out, err
 }
 
 // AddActJob starts an act on the assignments that are picked now: the job works on

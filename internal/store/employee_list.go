@@ -42,9 +42,13 @@ func (s *Store) EmployeeOverviews(ctx context.Context, company int64, f domain.E
 
 func (s *Store) employeeOverviews(ctx context.Context, c db.Conn, company int64, f domain.EmployeeListFilter, p domain.PageRequest) (domain.EmployeePage, error) {
 	var out domain.EmployeePage
+	withoutWork := f.Select == domain.EmployeesUnassigned
+	if withoutWork {
+		f.Select = domain.EmployeesWorking
+	}
 	cond := s.employeeListConditions(company, f, p)
 	var last int64
-	if f.Select == domain.EmployeesUnassigned {
+	if withoutWork {
 		var err error
 		if last, err = s.lastLookedAt(ctx, c, company, p); err != nil {
 			return out, err
@@ -54,13 +58,19 @@ func (s *Store) employeeOverviews(ctx context.Context, c db.Conn, company int64,
 		}
 	}
 	limit := cond.limit(domain.PageRequest{Limit: p.Limit})
+	from := ` FROM employees e` + cond.where()
+	if withoutWork {
+		// The inner statement walks along the primary key, so that the outer one stops at
+		// the last row of the page. It would look at all of them before it sorts them.
+		from = fmt.Sprintf(` FROM (SELECT e.* FROM employees e%s ORDER BY e.id LIMIT %d) e WHERE `+unassigned, cond.where(), domain.LookedAtPerRow*p.Limit)
+	}
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
 		var e domain.EmployeeOverview
 		err := scanEmployee(r, &e.Employee)
 		out.Items = append(out.Items, e)
 		return err
-	}, `SELECT `+employeeColumns+` FROM employees e`+cond.where()+` ORDER BY e.id`+limit, cond.args...)
+	}, `SELECT `+employeeColumns+from+` ORDER BY e.id`+limit, cond.args...)
 	if err := c.Send(ctx, b); err != nil {
 		return out, err
 	}
@@ -73,6 +83,11 @@ func (s *Store) employeeOverviews(ctx context.Context, c db.Conn, company int64,
 	}
 	return out, s.countAssignments(ctx, c, company, out.Items)
 }
+
+// unassigned is the condition that an employee has no live assignment: one look into
+// the index. As NOT EXISTS it would be a join that may begin with all assignments of
+// the company.
+const unassigned = `(SELECT 1 FROM assignments a WHERE a.company_id = e.company_id AND a.employee_id = e.id AND a.revoked_at IS NULL LIMIT 1) IS NULL`
 
 // lastLookedAt returns the id of the last employee that a page of EmployeesUnassigned
 // looks at, or 0 if it comes to the end. Without this bound a page of a company in
@@ -138,9 +153,7 @@ func (s *Store) addListConditions(cond *conditions, company int64, f domain.Empl
 		cond.add(`e.id IN (SELECT a.employee_id FROM assignments a WHERE a.company_id = ? AND a.employee_id > ?
 			AND a.overdue_at IS NOT NULL AND a.revoked_at IS NULL AND a.status <> 'completed')`, company, after)
 	case domain.EmployeesUnassigned:
-		// One look into the index for each employee. As NOT EXISTS it would be a join that
-		// may begin with all assignments of the company.
-		cond.add(`(SELECT 1 FROM assignments a WHERE a.company_id = e.company_id AND a.employee_id = e.id AND a.revoked_at IS NULL LIMIT 1) IS NULL`)
+		cond.add(unassigned)
 	}
 	if f.Tag != "" {
 		cond.add(`e.id IN (SELECT t.employee_id FROM employee_tags t WHERE t.company_id = ? AND t.tag = ? AND t.employee_id > ?)`, company, f.Tag, after)

@@ -8,56 +8,72 @@ import (
 )
 
 // TabCounts counts the live assignments of each tab, narrowed by the query's other
-// fields. Without them, or with a course alone, it reads the kept totals. What is
-// overdue or due soon changes with the clock and is exact.
+// fields. Without them, or with a course alone, it reads the kept totals. Otherwise it
+// counts among the first domain.MaxTabCount assignments and sets More if there are
+// others. What is overdue or due soon changes with the clock and is exact.
 func (s *Store) TabCounts(ctx context.Context, company int64, q domain.AssignmentQuery) (domain.TabCounts, error) {
-	out := domain.TabCounts{}
-	if q.Tab = domain.TabAll; q == (domain.AssignmentQuery{CourseID: q.CourseID}) {
-		totals, err := s.AssignmentTotals(ctx, company)
-		if err != nil {
-			return nil, err
-		}
-		for course, t := range totals {
-			if q.CourseID == 0 || q.CourseID == course {
-				for status, n := range t.ByStatus {
-					out.Add(status, int64(n))
-				}
-				out[domain.TabOverdue] += int64(t.Overdue)
-			}
-		}
-		kept, err := s.hasFigures(ctx, company)
-		if err != nil {
-			return nil, err
-		}
-		b := &db.Batch{}
-		if kept && q.CourseID == 0 {
-			queueDueSoon(b, company, s.Now(), func(n int64) { out[domain.TabDueSoon] = n })
-		} else {
-			s.countDue(b, company, q.In(domain.TabDueSoon), out)
-		}
-		return out, s.read(ctx, b)
+	if q.Tab = domain.TabAll; q != (domain.AssignmentQuery{CourseID: q.CourseID}) {
+		return s.countTabs(ctx, company, q)
 	}
-	all := s.queryConditions(company, q)
+	out := domain.TabCounts{N: map[domain.AssignmentTab]int64{}}
+	totals, err := s.AssignmentTotals(ctx, company)
+	if err != nil {
+		return out, err
+	}
+	for course, t := range totals {
+		if q.CourseID == 0 || q.CourseID == course {
+			for status, n := range t.ByStatus {
+				out.Add(status, int64(n))
+			}
+			out.N[domain.TabOverdue] += int64(t.Overdue)
+		}
+	}
+	kept, err := s.hasFigures(ctx, company)
+	if err != nil {
+		return out, err
+	}
 	b := &db.Batch{}
-	b.Query(func(r db.Rows) error {
-		var status domain.Status
-		var n int64
-		err := r.Scan(&status, &n)
-		out.Add(status, n)
-		return err
-	}, `SELECT a.status, count(*) FROM assignments a`+all.where()+` GROUP BY a.status`, all.args...)
-	s.countDue(b, company, q.In(domain.TabDueSoon), out)
-	s.countDue(b, company, q.In(domain.TabOverdue), out)
+	note := func(n int64) { out.N[domain.TabDueSoon] = n }
+	if kept && q.CourseID == 0 {
+		queueDueSoon(b, company, s.Now(), note)
+	} else {
+		cond := s.queryConditions(company, q.In(domain.TabDueSoon))
+		b.Query(func(r db.Rows) error {
+			var n int64
+			err := r.Scan(&n)
+			note(n)
+			return err
+		}, `SELECT count(*) FROM assignments a`+cond.where(), cond.args...)
+	}
 	return out, s.read(ctx, b)
 }
 
-// countDue queues the count of a tab that depends on the clock.
-func (s *Store) countDue(b *db.Batch, company int64, q domain.AssignmentQuery, out domain.TabCounts) {
+// countTabs counts the tabs of a query that no kept total answers.
+func (s *Store) countTabs(ctx context.Context, company int64, q domain.AssignmentQuery) (domain.TabCounts, error) {
+	out := domain.TabCounts{N: map[domain.AssignmentTab]int64{}}
 	cond := s.queryConditions(company, q)
+	limit := cond.limit(domain.PageRequest{Limit: domain.MaxTabCount})
+	if q.CourseID != 0 {
+		limit = ` ORDER BY a.course_id, a.id` + limit // as an index has them: the table may have few of the course
+	}
+	now := s.Now()
+	overdue, soon := "c.deadline <= "+cond.arg(now), "c.deadline <= "+cond.arg(now.Add(domain.DueSoon))
+	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
+		var status domain.Status
+		var due int
 		var n int64
-		err := r.Scan(&n)
-		out[q.Tab] = n
+		err := r.Scan(&status, &due, &n)
+		out.Add(status, n)
+		if due > 0 {
+			out.N[[]domain.AssignmentTab{domain.TabDueSoon, domain.TabOverdue}[due-1]] += n
+		}
 		return err
-	}, `SELECT count(*) FROM assignments a`+cond.where(), cond.args...)
+	}, `SELECT c.status, CASE WHEN c.status = 'completed' THEN 0 WHEN `+overdue+` THEN 2 WHEN `+soon+` THEN 1 ELSE 0 END AS due, count(*)
+		FROM (SELECT a.status, a.deadline FROM assignments a`+cond.where()+limit+`) c GROUP BY c.status, due`, cond.args...)
+	err := s.read(ctx, b)
+	if all := out.N[domain.TabAll]; all > domain.MaxTabCount {
+		out.More, out.N[domain.TabAll] = true, domain.MaxTabCount
+	}
+	return out, err
 }

@@ -10,15 +10,25 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// CountPeople counts the employees who are picked, and their open assignments.
+// CountPeople counts the employees who are picked, and their open assignments, each up
+// to domain.MaxActCount. With more people it does not count assignments.
 func (s *Store) CountPeople(ctx context.Context, company int64, who domain.People) (domain.PeopleCount, error) {
 	var out domain.PeopleCount
 	people, args := s.pickPeople(company, who)
+	cond := &conditions{args: args}
+	limit := cond.limit(domain.PageRequest{Limit: domain.MaxActCount})
 	b := &db.Batch{}
-	b.Query(func(r db.Rows) error { return r.Scan(&out.People) }, `SELECT count(*) FROM (`+people+`) p`, args...)
-	b.Query(func(r db.Rows) error { return r.Scan(&out.Open) }, `SELECT count(*) FROM assignments a
-		WHERE a.company_id = $1 AND a.revoked_at IS NULL AND a.status <> 'completed' AND a.employee_id IN (`+people+`)`, args...)
-	return out, s.read(ctx, b)
+	b.Query(func(r db.Rows) error { return r.Scan(&out.People) }, `SELECT count(*) FROM (SELECT 1 FROM (`+people+`) p`+limit+`) c`, cond.args...)
+	if err := s.read(ctx, b); err != nil || out.People > domain.MaxActCount {
+		out.More = out.People > domain.MaxActCount
+		return out, err
+	}
+	b = &db.Batch{}
+	b.Query(func(r db.Rows) error { return r.Scan(&out.Open) }, `SELECT count(*) FROM (SELECT 1 FROM assignments a
+		WHERE a.company_id = $1 AND a.revoked_at IS NULL AND a.status <> 'completed' AND a.employee_id IN (`+people+`)`+limit+`) c`, cond.args...)
+	err := s.read(ctx, b)
+	out.More = out.Open > domain.MaxActCount
+	return out, err
 }
 
 // AddPeopleJob starts an act on the employees who are picked now: the job works on

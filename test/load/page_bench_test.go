@@ -231,23 +231,6 @@ func BenchmarkPages(b *testing.B) {
 	}
 	pages := v.pages(b)
 	for b.Loop() {
-		took := map[string][]time.Duration{}
-		for range pageRequests(b) {
-			for _, path := range pages {
-				_, d := v.open(b, path)
-				took[path] = append(took[path], d)
-			}
-		}
-		worst := 0.0
-		for _, path := range pages {
-			name := strings.TrimSuffix(cursor.ReplaceAllString(path, ""), "?")
-			if cursor.MatchString(path) {
-				name += ", second page"
-			}
-			p95 := percentile(took[path], 0.95)
-			worst = max(worst, p95)
-			results.add(figure{name + ", p95 (p50)", fmt.Sprintf("%.1f (%.1f) ms", p95, percentile(took[path], 0.5)), "< 50", p95 < 50})
-		}
-		below(b, fmt.Sprintf("the slowest of %d pages, p95", len(pages)), worst, 50, "ms-p95")
+		v.measure(b, pages, 50)
 	}
 }

@@ -51,6 +51,18 @@ type AssignmentTab struct {
 	Value string
 	Label string
 	Count int64
+	More  bool // there may be more than Count
+}
+
+// count writes how many assignments the tab has.
+func (t AssignmentTab) count() string {
+	switch {
+	case !t.More:
+		return formatCount(t.Count)
+	case t.Count == 0:
+		return ""
+	}
+	return formatCount(t.Count) + "+"
 }
 
 // AssignmentFilter is what the list is narrowed to, as it stands in the address.
@@ -96,14 +108,34 @@ type AssignmentList struct {
 	CanChange bool
 }
 
-// total is the number of assignments in the open tab.
-func (l AssignmentList) total() int64 {
+// open returns the tab that is shown.
+func (l AssignmentList) open() AssignmentTab {
 	for _, t := range l.Tabs {
 		if t.Value == l.Filter.Tab {
-			return t.Count
+			return t
 		}
 	}
-	return 0
+	return AssignmentTab{}
+}
+
+// total describes how many assignments the open tab has.
+func (l AssignmentList) total() string {
+	t := l.open()
+	switch {
+	case t.More && t.Count == 0:
+		return "Many assignments match the filter"
+	case t.More:
+		return "At least " + plural(t.Count, "assignment", "assignments")
+	}
+	return plural(t.Count, "assignment", "assignments")
+}
+
+// all labels the choice of everything in the open tab, on all its pages.
+func (l AssignmentList) all() string {
+	if t := l.open(); !t.More {
+		return "All " + formatCount(t.Count)
+	}
+	return "All that match"
 }
 
 // emptyTab describes what it means that a tab has no rows.

@@ -95,11 +95,19 @@ type BulkForm struct {
 	Matching int64 // picked
 	Affected int64 // those that the act can change
 	People   int64
+	More     bool // there are more than were counted
 	Errors   Errors
 }
 
 // effects describes what the act will do.
 func (f BulkForm) effects() []string {
+	if f.More {
+		return []string{"More than " + formatCount(f.Matching-1) + " assignments match. " + map[string]string{
+			"extend": "Moves the deadlines of all that are not completed by the number of days you enter.",
+			"grant":  "Allows one more attempt at all that have failed.",
+			"revoke": "Revokes all of them. You can undo this within a minute.",
+		}[f.Act]}
+	}
 	people := plural(f.People, "person", "people")
 	var out []string
 	switch f.Act {
@@ -118,6 +126,9 @@ func (f BulkForm) effects() []string {
 }
 
 func (f BulkForm) verb() string {
+	if f.More {
+		return map[string]string{"extend": "Extend all deadlines", "grant": "Grant all attempts", "revoke": "Revoke all that match"}[f.Act]
+	}
 	switch f.Act {
 	case "grant":
 		return "Grant " + plural(f.Affected, "attempt", "attempts")

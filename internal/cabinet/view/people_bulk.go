@@ -13,7 +13,16 @@ type PeopleBulk struct {
 	Known   []string // the company's tags
 	People  int64
 	Open    int64 // their open assignments
+	More    bool  // there are more people or assignments than were counted
 	Errors  Errors
+}
+
+// people describes how many people are picked.
+func (f PeopleBulk) people() string {
+	if f.More && f.All {
+		return "all people who match"
+	}
+	return plural(f.People, "person", "people")
 }
 
 // peopleActs are what the acts on employees are called.
@@ -42,11 +51,14 @@ func PeopleOutcomes(kind string, planned bool, tally map[string]int64) []Outcome
 }
 
 func (f PeopleBulk) effect() string {
-	people := plural(f.People, "person", "people")
+	people := f.people()
 	switch f.Act {
 	case "untag":
 		return "Removes tags from " + people + "."
 	case "offboard":
+		if f.More {
+			return "Offboards " + people + ". They can no longer learn here, and all their open assignments are revoked." + offboardedMany
+		}
 		return offboardManyEffects(people, f.Open)
 	}
 	return "Adds tags to " + people + ". The tags they have stay."
@@ -57,11 +69,13 @@ func offboardManyEffects(people string, open int64) string {
 	if open > 0 {
 		effect += " " + plural(open, "open assignment is revoked.", "open assignments are revoked.")
 	}
-	return effect + " Connected systems are told. You can bring people back one by one."
+	return effect + offboardedMany
 }
 
+const offboardedMany = " Connected systems are told. You can bring people back one by one."
+
 func (f PeopleBulk) verb() string {
-	people := plural(f.People, "person", "people")
+	people := f.people()
 	switch f.Act {
 	case "untag":
 		return "Untag " + people

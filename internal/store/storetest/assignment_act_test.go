@@ -90,7 +90,7 @@ func TestAssignJobIsDoneOnce(t *testing.T) {
 			}
 		}
 		counts, err := s.TabCounts(t.Context(), f.c.Company.ID, domain.AssignmentQuery{})
-		if err != nil || counts[domain.TabAll] != 14 || string(job.Result) != `{"done":14}` {
+		if err != nil || counts.N[domain.TabAll] != 14 || string(job.Result) != `{"done":14}` {
 			t.Errorf("%v assignments, result %s, %v; want 14", counts, job.Result, err)
 		}
 	})

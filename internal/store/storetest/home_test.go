@@ -54,8 +54,8 @@ func TestHomeFigures(t *testing.T) {
 				t.Errorf("%s: the completions are %v, want one of this hour", state, got.Completions)
 			}
 			tabs, err := s.TabCounts(t.Context(), f.c.Company.ID, domain.AssignmentQuery{})
-			if err != nil || tabs[domain.TabDueSoon] != 3 {
-				t.Errorf("%s: the tab counts %d that are due soon, %v; want 3", state, tabs[domain.TabDueSoon], err)
+			if err != nil || tabs.N[domain.TabDueSoon] != 3 {
+				t.Errorf("%s: the tab counts %d that are due soon, %v; want 3", state, tabs.N[domain.TabDueSoon], err)
 			}
 			f.fold()
 		}
