@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"runtime"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/coursebridge/coursebridge/internal/app"
 )
 
@@ -18,10 +20,7 @@ type demoCommand struct {
 	ServeFlags
 }
 
-// defaultDatabase is what --database is without being given.
-const defaultDatabase = "sqlite://coursebridge.db"
-
-func (c *demoCommand) Run(ctx context.Context, cli *commands) error {
+func (c *demoCommand) Run(ctx context.Context, cli *commands, parsed *kong.Context) error {
 	serve, err := c.ServeFlags.config()
 	if err != nil {
 		return err
@@ -35,10 +34,21 @@ func (c *demoCommand) Run(ctx context.Context, cli *commands) error {
 		out.Open = func(url string) error { return openBrowser(ctx, url) }
 	}
 	demo := app.NewDemoConfig(c.Employees, c.Assignments, c.Seed)
-	demo.Keep = cli.Database != defaultDatabase
+	demo.Keep = isGiven(parsed, "database")
 	config := cli.config()
 	config.DatabaseWait, config.DatabaseConnections = c.DatabaseWait, c.DatabaseConnections
 	return app.Demo(ctx, config, serve, demo, out)
+}
+
+// isGiven reports whether a flag is on the command line. A database that the
+// environment names is not filled by accident.
+func isGiven(parsed *kong.Context, flag string) bool {
+	for _, p := range parsed.Path {
+		if p.Flag != nil && p.Flag.Name == flag && !p.Resolved {
+			return true
+		}
+	}
+	return false
 }
 
 // openBrowser opens an address as the desktop does.
