@@ -3,6 +3,8 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"strconv"
+	"time"
 
 	v1 "github.com/coursebridge/coursebridge/api/v1"
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -20,6 +22,8 @@ type Operation[Caller any] struct {
 	Body   any      // a zero value of the request body's type, nil without one
 	Errors []int    // statuses that not every operation of the API answers with
 
+	Deprecated *Deprecation // nil unless the operation is going to be removed
+
 	// Fallback rows match only what no other row matches. ServeMux refuses two
 	// patterns that match one path if neither is more specific, such as
 	// /assignments/{id}/progress and /assignments/by-external-id/{externalId}.
@@ -27,6 +31,18 @@ type Operation[Caller any] struct {
 	// Exclusive rows keep their path from the wildcards of other rows: every other
 	// method is refused there.
 	Exclusive bool
+}
+
+// Deprecation announces that an operation is going to be removed. We promise at least
+// twelve months between the two times; a test holds every operation to it.
+type Deprecation struct{ Since, Sunset time.Time }
+
+// setHeader announces the removal in an answer: RFC 9745 and RFC 8594.
+func (d *Deprecation) setHeader(h http.Header) {
+	if d != nil {
+		h.Set("Deprecation", "@"+strconv.FormatInt(d.Since.Unix(), 10))
+		h.Set("Sunset", d.Sunset.UTC().Format(http.TimeFormat))
+	}
 }
 
 // Handler answers the requests of one operation.
@@ -100,4 +116,5 @@ type Contract struct {
 	Body         any
 	Data         any // nil for a file
 	Statuses     []int
+	Deprecated   *Deprecation
 }

@@ -43,6 +43,7 @@ func (a API[Caller]) Contracts() []Contract {
 		slices.Sort(statuses)
 		out[i] = Contract{
 			Method: op.Method, Path: op.Path, Scope: op.Scope, Query: op.Query, Body: op.Body, Statuses: statuses, Data: op.Handler.data,
+			Deprecated: op.Deprecated,
 		}
 	}
 	return out
@@ -118,6 +119,7 @@ func (rt *Router[Caller]) operation(op Operation[Caller]) http.HandlerFunc {
 		}
 		info, ctx := InfoFrom(r.Context()), r.Context()
 		info.Route = route
+		op.Deprecated.setHeader(w.Header())
 		if op.Handler.data != nil {
 			limited := withDeadline(ctx, time.Now().Add(rt.api.Timeout))
 			defer limited.cancel()

@@ -54,6 +54,7 @@ func documentMutations(employee, list string) map[string]func(root object) {
 		"a method is new": func(root object) {
 			lookup(root, "paths", "/courses").(object)["post"] = operation(root, "/courses", "get")
 		},
+		"an operation is deprecated": func(root object) { operation(root, list, "get")["deprecated"] = true },
 		"another scope": func(root object) {
 			operation(root, list, "get")["security"] = operation(root, list, "post")["security"]
 		},
@@ -132,6 +133,7 @@ func codeMutations(employee, list string) map[string]func([]httpapi.Contract) []
 	return map[string]func(table) table{
 		"an operation is gone":             func(rows table) table { return rows[1:] },
 		"an operation is new":              func(rows table) table { return append(rows, httpapi.Contract{Method: "GET", Path: "/news"}) },
+		"an operation is deprecated":       edit("GET", list, func(c *httpapi.Contract) { c.Deprecated = &httpapi.Deprecation{} }),
 		"another method":                   edit("GET", employee, func(c *httpapi.Contract) { c.Method = "PUT" }),
 		"another scope":                    edit("GET", employee, func(c *httpapi.Contract) { c.Scope = "b2b_provision" }),
 		"the base scope alone":             edit("GET", employee, func(c *httpapi.Contract) { c.Scope = "b2b_api" }),

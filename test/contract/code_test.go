@@ -83,7 +83,19 @@ func compare(root object, table []httpapi.Contract, events map[string]any) []str
 
 var wildcard = regexp.MustCompile(`\{(\w+)\}`)
 
+// deprecation checks that the document and the answers announce a removal together, and
+// at least twelve months before.
+func (c *comparison) deprecation(where string, documented bool, d *httpapi.Deprecation) {
+	if documented != (d != nil) {
+		c.differ(where, "is deprecated in the document: %t, in the routing table: %t", documented, d != nil)
+	}
+	if d != nil && d.Sunset.Before(d.Since.AddDate(1, 0, 0)) {
+		c.differ(where, "ends less than twelve months after it was deprecated")
+	}
+}
+
 func (c *comparison) operation(where string, op object, row httpapi.Contract) {
+	c.deprecation(where, op["deprecated"] == true, row.Deprecated)
 	var scopes []string
 	security, ok := op["security"].([]any)
 	if !ok {
