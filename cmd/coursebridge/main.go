@@ -50,12 +50,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		return 0
 	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
 	parsed, err := parser.Parse(args)
 	if exited {
 		return exitCode
 	}
 	if err != nil {
-		fail(stderr, fmt.Errorf("%w (try coursebridge --help)", files.located(parseContext(err), err)))
+		parsed = parseContext(err)
+		fail(stderr, fmt.Errorf("%w (try %s --help)", files.located(parsed, err), commandOf(parsed)))
 		return 2
 	}
 	warnOfUnknownVariables(stderr, parser.Model, os.Environ())
@@ -67,6 +71,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, files.located(parsed, err))
 	}
 	return 0
+}
+
+// commandOf returns the command line as far as it was understood.
+func commandOf(parsed *kong.Context) string {
+	name := "coursebridge"
+	if parsed != nil {
+		for _, step := range parsed.Path {
+			if step.Command != nil {
+				name += " " + step.Command.Name
+			}
+		}
+	}
+	return name
 }
 
 // parseContext returns what was parsed before an error, or nil.

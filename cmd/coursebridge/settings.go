@@ -77,7 +77,7 @@ func (f *fileResolver) readConfig(ctx *kong.Context) error {
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("read the configuration file: %w", err)
+		return &configFileError{path, err}
 	}
 	defer func() { _ = file.Close() }()
 	f.path = path

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/coursebridge/coursebridge/internal/secret"
 )
@@ -58,12 +59,15 @@ func (a *App) Backup(ctx context.Context, file string) (BackedUp, error) {
 // an existing file, and removes the temporary one after an error.
 func writeAtomically(file string, write func(partial string) error) error {
 	if _, err := os.Lstat(file); err == nil {
-		return fmt.Errorf("%s already exists", file)
+		return fmt.Errorf("%s already exists; name another file, or move it away first", file)
 	}
 	partial := file + partialSuffix
 	f, err := os.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s exists: another backup or restore is writing it, or one was interrupted; if none is running, remove the file", partial)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the folder %s does not exist; create it, or name another file", filepath.Dir(file))
 	}
 	if err != nil {
 		return err

@@ -58,7 +58,7 @@ func changeRequired(p *page, a domain.Assignment) error {
 func grantAttempt(p *page, a domain.Assignment) error {
 	_, err := p.Learning.Act(p.r.Context(), p.caller(), domain.AssignmentAct{Kind: domain.ActGrant}, a.ID)
 	if domain.CodeOf(err) == domain.CodeConflict {
-		return p.redirectProblem("Only someone who has failed can be granted another attempt.", view.PathAssignment(a.ID))
+		return p.redirectProblem("Only someone who has failed can be granted another attempt. Assign the course again instead.", view.PathAssignment(a.ID))
 	}
 	if err != nil {
 		return err

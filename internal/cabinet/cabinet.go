@@ -146,7 +146,7 @@ func (c *Cabinet) unknownPage(p *page) error {
 // register adds a route to the table.
 type register func(pattern string, h handler)
 
-var errPageNotFound = domain.Errorf(domain.CodeNotFound, "There is no such page.")
+var errPageNotFound = domain.Errorf(domain.CodeNotFound, "There is no such page. Start again from Home, or search with Ctrl-K.")
 
 // rejectCrossOrigin answers a form that was posted from another site.
 func (c *Cabinet) rejectCrossOrigin(w http.ResponseWriter, r *http.Request) {

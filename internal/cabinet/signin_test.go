@@ -81,7 +81,7 @@ func TestSecondFactor(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		v := f.administrator()
-		v.post(view.PathSecondFactor, "current", "a wrong password, plainly").wantStatus(http.StatusUnprocessableEntity).wantText("The password is wrong.")
+		v.post(view.PathSecondFactor, "current", "a wrong password, plainly").wantStatus(http.StatusUnprocessableEntity).wantText("The password is wrong")
 		secret := v.post(view.PathSecondFactor, "current", password).wantRedirect(view.PathSecondFactor).secret()
 		v.post(view.PathSecondFactor, "code", "000000x").wantStatus(http.StatusUnprocessableEntity).wantText("The code is wrong", secret)
 		recovery := v.post(view.PathSecondFactor, "code", totpCode(f, secret, -1)).wantRedirect(view.PathRecoveryCodes).find(`<li>([a-z2-7-]{19})</li>`)
@@ -122,7 +122,7 @@ func TestSessionsEnd(t *testing.T) {
 
 		third.signIn(admin, password).wantRedirect(view.PathHome)
 		const changed = "other words that differ now"
-		here.post(view.PathPassword, "current", "not this one at all", "password", changed, "repeat", changed).wantStatus(http.StatusUnprocessableEntity).wantText("The password is wrong.")
+		here.post(view.PathPassword, "current", "not this one at all", "password", changed, "repeat", changed).wantStatus(http.StatusUnprocessableEntity).wantText("The password is wrong")
 		here.post(view.PathPassword, "current", password, "password", changed, "repeat", changed).wantRedirect(view.PathMySignIn).wantText("Password changed.")
 		third.get(view.PathHome).wantRedirect(view.PathSignIn)
 		third.signIn(admin, password).wantStatus(http.StatusUnprocessableEntity)

@@ -214,20 +214,20 @@ type NewPassword struct {
 
 // Errors about administrators.
 var (
-	ErrWrongCredentials      = Errorf(CodeUnauthorized, "The e-mail address or the password is wrong.")
+	ErrWrongCredentials      = Errorf(CodeUnauthorized, "The e-mail address or the password is wrong. Check both, or ask an owner of the company for a new link.")
 	ErrSignInBusy            = Errorf(CodeUnavailable, "Too many people are signing in right now. Try again in a moment.")
 	ErrSignInExpired         = Errorf(CodeUnauthorized, "This took too long, or the password has changed meanwhile. Sign in again.")
-	ErrWrongPassword         = Errorf(CodeUnauthorized, "The password is wrong.")
+	ErrWrongPassword         = Errorf(CodeUnauthorized, "The password is wrong. Enter the one that you sign in with.")
 	ErrWrongCode             = Errorf(CodeUnauthorized, "The code is wrong, too old or was used before. Enter the one that the app shows now, or a recovery code.")
 	ErrLinkNotFound          = Errorf(CodeNotFound, "This link was used before, has expired or was withdrawn. Ask for a new one.")
 	ErrLinkNeedsSignIn       = Errorf(CodeUnauthorized, "Sign in with your password to accept this invitation.")
-	ErrLinkOfAnother         = Errorf(CodeWrongCompany, "This link is meant for another e-mail address than the one you are signed in with.")
-	ErrAdministratorNotFound = Errorf(CodeNotFound, "There is no such administrator.")
-	ErrInvitationNotFound    = Errorf(CodeNotFound, "There is no such invitation.")
+	ErrLinkOfAnother         = Errorf(CodeWrongCompany, "This link is meant for another e-mail address than the one you are signed in with. Sign out, then open it again.")
+	ErrAdministratorNotFound = Errorf(CodeNotFound, "There is no such administrator. Somebody may have removed the person.")
+	ErrInvitationNotFound    = Errorf(CodeNotFound, "There is no such invitation. It may have been accepted or withdrawn.")
 	ErrLastOwner             = Errorf(CodeInvalid, "A company keeps at least one owner. Make another administrator an owner first.")
 	ErrPasswordSet           = Errorf(CodeInvalid, "There is a password already. Change it instead.")
 	ErrSecondFactorOn        = Errorf(CodeInvalid, "The second factor is on already. Turn it off first.")
-	ErrSecondFactorOff       = Errorf(CodeInvalid, "The second factor is not on.")
+	ErrSecondFactorOff       = Errorf(CodeInvalid, "The second factor is not on. Turn it on first.")
 	ErrSessionNotFound       = Errorf(CodeNotFound, "There is no such session; it may have ended by itself.")
 )
 

@@ -180,9 +180,9 @@ func (n NewAssignment) CheckRepeat(a Assignment) error {
 // Errors about assignments.
 var (
 	ErrTooManyAssignments     = Errorf(CodeTooManyAssignments, "The employee has %d assignments, which is the most. Revoke some first.", MaxLiveAssignments)
-	ErrAssignmentNotFound     = Errorf(CodeAssignmentNotFound, "There is no such assignment.")
-	ErrAssignmentRevoked      = Errorf(CodeAssignmentRevoked, "This assignment was revoked.")
-	ErrAssignmentWrongCompany = Errorf(CodeWrongCompany, "This assignment belongs to another company than the token.")
+	ErrAssignmentNotFound     = Errorf(CodeAssignmentNotFound, "There is no assignment with this id or externalId. The list of assignments has those of the company.")
+	ErrAssignmentRevoked      = Errorf(CodeAssignmentRevoked, "This assignment was revoked. Assign the course again if it is still wanted; the externalId is free.")
+	ErrAssignmentWrongCompany = Errorf(CodeWrongCompany, "This assignment belongs to another company than the token. Check the id, or use a token of that company.")
 )
 
 // BulkItem is one item of a bulk request: an assignment to make, or why it can't be.

@@ -99,7 +99,7 @@ func (a *Assignment) moveDeadline(to, now time.Time) (string, bool, error) {
 }
 
 // ErrAssignmentCompleted refuses to change an assignment that is completed.
-var ErrAssignmentCompleted = Errorf(CodeAssignmentCompleted, "This assignment is completed, so its deadline can't be changed.")
+var ErrAssignmentCompleted = Errorf(CodeAssignmentCompleted, "This assignment is completed, so its deadline can't be changed. Assign the course again with another deadline.")
 
 // Outcomes of an act on one assignment; any other outcome is an error code.
 const (

@@ -115,5 +115,5 @@ var ErrCompanySuspended = Errorf(CodeCompanySuspended, "The company is suspended
 
 // ErrCompanyNotFound reports that no company has this id.
 func ErrCompanyNotFound(id int64) *Error {
-	return Errorf(CodeCompanyNotFound, "There is no company with id %d.", id)
+	return Errorf(CodeCompanyNotFound, "There is no company with id %d. List the companies to find the right one.", id)
 }

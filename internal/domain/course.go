@@ -109,5 +109,5 @@ var (
 	ErrCourseArchived     = Errorf(CodeCourseArchived, "This course is archived, so it can't be assigned any more. Choose another one.")
 	ErrSliceInUse         = Errorf(CodeConflict, "This slice is assigned to people, so it can't be edited. Make another slice, or archive this one.")
 	ErrNotASlice          = Errorf(CodeConflict, "Only slices can be edited here. The learning platform changes its own courses.")
-	ErrCourseIDTaken      = Errorf(CodeExternalIDTaken, "Another course already has this external id.")
+	ErrCourseIDTaken      = Errorf(CodeExternalIDTaken, "Another course already has this external id. Choose another one.")
 )

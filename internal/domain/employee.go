@@ -213,8 +213,8 @@ const (
 var (
 	ErrEmployeeNotFound   = Errorf(CodeEmployeeNotFound, "There is no employee with this externalId. Provision the employee first.")
 	ErrEmployeeOffboarded = Errorf(CodeEmployeeOffboarded, "This employee was offboarded. PATCH with active true, or provision the email again, to bring the person back.")
-	ErrEmailTaken         = Errorf(CodeEmailTaken, "Another employee of the company has this email.")
-	ErrExternalIDTaken    = Errorf(CodeExternalIDTaken, "Another employee of the company has this externalId.")
+	ErrEmailTaken         = Errorf(CodeEmailTaken, "Another employee of the company has this email. Use another one, or change theirs first.")
+	ErrExternalIDTaken    = Errorf(CodeExternalIDTaken, "Another employee of the company has this externalId. Use another one, or change theirs first.")
 )
 
 // CheckRole refuses a role that does not exist.

@@ -151,4 +151,4 @@ var (
 )
 
 // ErrEndpointNotFound says that the company has no such endpoint.
-var ErrEndpointNotFound = Errorf(CodeNotFound, "There is no such webhook.")
+var ErrEndpointNotFound = Errorf(CodeNotFound, "There is no such webhook. List the company's webhooks to find its id.")

@@ -70,7 +70,7 @@ func CheckHeaders(headers Headers) error {
 		case slices.Contains(ownHeaders, lower) || slices.ContainsFunc(ownPrefixes, isOwn):
 			return fmt.Errorf("%s is set by this service; choose another name", h.Name)
 		case slices.ContainsFunc(headers[:i], func(o Header) bool { return strings.EqualFold(o.Name, h.Name) }):
-			return fmt.Errorf("%s is there twice", h.Name)
+			return fmt.Errorf("%s is there twice; remove one", h.Name)
 		case !isPlainValue(h.Value):
 			return fmt.Errorf("the value of %s must have 1 to %d characters of plain ASCII", h.Name, maxHeaderValue)
 		}
@@ -122,7 +122,7 @@ func DecodeHeaders(text []byte) (Headers, error) {
 	}
 	var out Headers
 	if err := json.Unmarshal(text, &out); err != nil {
-		return nil, errors.New("the stored headers can't be read") // its error may hold a value
+		return nil, errors.New("the stored headers can't be read; enter them again") // its error may hold a value
 	}
 	return out, nil
 }

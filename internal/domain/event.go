@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -28,12 +29,14 @@ var EventKinds = []EventKind{
 
 // CheckEventKind refuses a kind that does not exist.
 func CheckEventKind(k EventKind) error {
+	var all []string
 	for _, known := range EventKinds {
 		if k == known {
 			return nil
 		}
+		all = append(all, string(known))
 	}
-	return fmt.Errorf("must be one of %v", EventKinds)
+	return fmt.Errorf("must be one of %s", strings.Join(all, ", "))
 }
 
 // Event is something that happened, as it is stored and sent: the body is

@@ -152,7 +152,7 @@ func DecideImport(in Provision, s ProvisionState) (ImportOutcome, Employee, Empl
 	case found != nil && s.ByEmail != nil && s.ByEmail.ID != found.ID:
 		return ImportFailed, Employee{}, EmployeePatch{}, ErrEmailTaken
 	case found == nil && s.ByEmail != nil && in.ExternalID != "" && s.ByEmail.ExternalID != "":
-		return ImportFailed, Employee{}, EmployeePatch{}, Errorf(CodeEmailTaken, "An employee with this e-mail has the external id %s.", s.ByEmail.ExternalID)
+		return ImportFailed, Employee{}, EmployeePatch{}, Errorf(CodeEmailTaken, "An employee with this e-mail has the external id %s. Correct the external id or the e-mail of this row.", s.ByEmail.ExternalID)
 	case found == nil:
 		found = s.ByEmail
 	}
@@ -198,6 +198,6 @@ type ImportChange struct {
 // Errors about imports.
 var (
 	ErrImportNotFound = Errorf(CodeNotFound, "There is no such import. Imports are kept for 30 days.")
-	ErrImportStarted  = Errorf(CodeConflict, "This import was already started.")
+	ErrImportStarted  = Errorf(CodeConflict, "This import was already started. Its page shows how far it has come.")
 	ErrImportRunning  = Errorf(CodeConflict, "Another import is running. Wait until it has finished.")
 )

@@ -80,7 +80,7 @@ func (i Import) Assignment(cells []string, courses ImportCourses, zone *time.Loc
 			out.Course = courses[FoldName(cells[n])]
 			switch out.Course {
 			case 0:
-				c.Add("course", fmt.Errorf("%q is not one of your courses", cells[n]))
+				c.Add("course", fmt.Errorf("%q is not one of your courses; write a name or an id from the page Courses", cells[n]))
 			case ambiguousCourse:
 				c.Add("course", fmt.Errorf("%q is the name of several courses; write the id of one", cells[n]))
 			}

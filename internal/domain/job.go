@@ -68,5 +68,5 @@ var (
 	ErrTooManyJobs = Errorf(CodeConflict, "Your company has %d pieces of background work that are not finished. Wait until one of them has finished, or cancel one.", MaxOpenJobs)
 	// ErrJobMoved stops a step whose job was canceled or continued by another replica
 	// meanwhile. Nothing of the step is saved.
-	ErrJobMoved = Errorf(CodeConflict, "The background work was canceled or is continued elsewhere.")
+	ErrJobMoved = Errorf(CodeConflict, "The background work was canceled or is continued elsewhere. Reload the page to see how far it has come.")
 )

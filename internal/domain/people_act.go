@@ -57,7 +57,7 @@ func (act PeopleAct) ApplyTags(tags []string) ([]string, error) {
 		}
 	}
 	if _, err := NormalizeTags(out); err != nil {
-		return tags, Errorf(CodeInvalid, "The employee would have too many tags.")
+		return tags, Errorf(CodeInvalid, "The employee would have more than %d tags. Remove some first.", MaxTags)
 	}
 	return out, nil
 }

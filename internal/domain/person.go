@@ -113,4 +113,4 @@ type PersonLogEntry struct {
 const ErasedAddress = "(erased address)"
 
 // ErrPersonNotFound reports that nothing is stored about an e-mail address.
-var ErrPersonNotFound = Errorf(CodeNotFound, "Nothing is stored about this e-mail address.")
+var ErrPersonNotFound = Errorf(CodeNotFound, "Nothing is stored about this e-mail address. Check its spelling.")

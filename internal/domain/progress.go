@@ -132,7 +132,7 @@ func (p *Progress) advanceCourse(act Activity) {
 // Grant allows one more attempt after the last one failed.
 func (p *Progress) Grant() error {
 	if p.Status != StatusFailed {
-		return Errorf(CodeConflict, "Only a failed assignment can be given another attempt; this one is %s.", p.Status)
+		return Errorf(CodeConflict, "Only a failed assignment can be given another attempt; this one is %s. Assign the course again instead.", p.Status)
 	}
 	p.Status, p.CompletedAt = StatusNeedsRetry, nil
 	p.GrantedAttempts++

@@ -65,7 +65,7 @@ func (v *SavedView) Check() error {
 		c.Add("page", errors.New("must be a page whose filter can be saved"))
 	}
 	if len(v.Filter) > maxViewFilter {
-		c.Add("name", errors.New("the filter is too long to be saved"))
+		c.Add("name", errors.New("the filter is too long to be saved; choose fewer values"))
 	}
 	if err := c.Err(); err != nil {
 		return err

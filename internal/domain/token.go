@@ -272,7 +272,7 @@ var ErrUnauthorized = Errorf(CodeUnauthorized, "Missing or invalid token. Send t
 
 // Errors about tokens.
 var (
-	ErrTokenNotFound     = Errorf(CodeNotFound, "There is no such token.")
+	ErrTokenNotFound     = Errorf(CodeNotFound, "There is no such token. List the company's tokens to find its id.")
 	ErrTokenEnded        = Errorf(CodeInvalid, "This token is revoked or expired. Create a new one instead.")
 	ErrTooManyTokens     = Errorf(CodeInvalid, "A company can have at most %d tokens. Revoke one that is not needed any more.", MaxTokens)
 	ErrAddressNotAllowed = Errorf(CodeAddressNotAllowed, "This token may not be used from your network address. Ask the company's administrator to allow it in the business cabinet under Integrations, Tokens.")

@@ -73,7 +73,7 @@ func checkShape(data []byte) error {
 			}
 		case '{', '[':
 			if depth++; depth > maxDepth {
-				return domain.Errorf(domain.CodeInvalid, "The body is nested more than %d levels deep.", maxDepth)
+				return domain.Errorf(domain.CodeInvalid, "The body is nested more than %d levels deep. Every operation needs fewer; check how it is built.", maxDepth)
 			}
 		case '}', ']':
 			depth--
@@ -93,12 +93,12 @@ func checkShape(data []byte) error {
 // for this case.
 func syntaxError(data []byte, cause error) error {
 	if !utf8.Valid(data) {
-		return domain.Errorf(domain.CodeInvalid, "The body must be JSON in UTF-8; it has bytes that are not UTF-8.").WithCause(cause)
+		return domain.Errorf(domain.CodeInvalid, "The body must be JSON in UTF-8; it has bytes that are not UTF-8. Encode it again.").WithCause(cause)
 	}
 	var text json.RawMessage
 	var syntax *json.SyntaxError
 	if errors.As(json.Unmarshal(data, &text), &syntax) {
-		return domain.Errorf(domain.CodeInvalid, "The body is not valid JSON; see byte %d.", syntax.Offset).WithCause(cause)
+		return domain.Errorf(domain.CodeInvalid, "The body is not valid JSON; see byte %d. Mend it there and send it again.", syntax.Offset).WithCause(cause)
 	}
-	return domain.Errorf(domain.CodeInvalid, "The body is not valid JSON.").WithCause(cause)
+	return domain.Errorf(domain.CodeInvalid, "The body is not valid JSON. Send one JSON object.").WithCause(cause)
 }

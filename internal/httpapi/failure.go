@@ -147,7 +147,7 @@ func (f Failure) body() v1.Error {
 }
 
 // errNoPath is the error of a path that does not exist.
-var errNoPath = domain.Errorf(domain.CodeNotFound, "There is no such path.")
+var errNoPath = domain.Errorf(domain.CodeNotFound, "There is no such path. Compare it with the API's OpenAPI document; identifiers in it must be percent-encoded.")
 
 // NotFound answers that there is no such path.
 func NotFound(w http.ResponseWriter, r *http.Request) { WriteError(w, r, errNoPath) }

@@ -171,7 +171,7 @@ func TestActivities(t *testing.T) {
 		{"id":"\ud800","assignmentId":88120,"type":"started"},
 		{"id":7,"assignmentId":"x","type":null,"occurredAt":"now","completionPercent":101,"score":"92"}]}`)
 	success(t, rec, `{"results":[{"index":0,"ok":true,"status":"started"},{"index":1,"ok":true,"status":"started"},`+
-		`{"index":2,"ok":false,"code":"assignment_not_found","message":"There is no such assignment."},`+
+		`{"index":2,"ok":false,"code":"assignment_not_found","message":"There is no assignment with this id or externalId. The list of assignments has those of the company."},`+
 		`{"index":3,"ok":false,"code":"invalid_request","message":"The item must be a JSON object, not an array."},`+
 		`{"index":4,"ok":false,"code":"invalid_request","message":"id: must not contain half of a surrogate pair; send both halves or the character itself"},`+
 		`{"index":5,"ok":false,"code":"invalid_request","message":"id: must be a string, not a number; assignmentId: must be an integer, not a string; `+

@@ -129,7 +129,7 @@ func (h *handler) admit(ctx context.Context, info *httpapi.Info, bearer string, 
 	}
 	for _, s := range []domain.Scope{domain.ScopeBase, scope} {
 		if !token.Has(s) {
-			return domain.Token{}, domain.Errorf(domain.CodeInsufficientScope, "The token lacks the scope %s. Create a token with it in the cabinet.", s)
+			return domain.Token{}, domain.Errorf(domain.CodeInsufficientScope, "The token lacks the scope %s. Create a token with it in the business cabinet under Integrations, Tokens.", s)
 		}
 	}
 	return token, limited

@@ -115,7 +115,7 @@ func TestScopes(t *testing.T) {
 	} {
 		f.bulk = func([]domain.BulkItem) []domain.BulkResult { return nil }
 		rec := h.ask(bareToken, c.method, c.path, c.body)
-		want := "The token lacks the scope " + c.scope + ". Create a token with it in the cabinet."
+		want := "The token lacks the scope " + c.scope + ". Create a token with it in the business cabinet under Integrations, Tokens."
 		if got := failureOf(t, rec); rec.Code != 403 || got.Message != want {
 			t.Errorf("%s %s without scope: %d %s", c.method, c.path, rec.Code, got.Message)
 		}

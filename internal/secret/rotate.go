@@ -61,7 +61,7 @@ func rotationKeys(o Options, newKey string) (before, after *material, err error)
 		return nil, nil, fmt.Errorf("%s cannot be used: %w", Env, err)
 	}
 	if old.passphrase == parsed.passphrase && bytes.Equal(old.raw, parsed.raw) {
-		return nil, nil, errors.New("the new key is the old one")
+		return nil, nil, errors.New("the new key is the old one; openssl rand -base64 32 makes another")
 	}
 	return &old, &parsed, nil
 }

@@ -80,7 +80,7 @@ func listenTCP(address string) ([]net.Listener, error) {
 	case errors.Is(err, syscall.EACCES):
 		return nil, fmt.Errorf("listen on %s: not permitted; ports below 1024 need extra privileges; choose another --listen", address)
 	case err != nil:
-		return nil, fmt.Errorf("listen on %s: %w", address, err)
+		return nil, fmt.Errorf("listen on %s: %w; write --listen as host:port, unix:/path or systemd", address, err)
 	}
 	return []net.Listener{l}, nil
 }

@@ -105,7 +105,7 @@ type metricsGuard struct {
 }
 
 var errMetricsRefused = domain.Errorf(domain.CodeAddressNotAllowed,
-	"Metrics are shown to this machine and to the networks of --metrics-allow only.")
+	"Metrics are shown only to this machine and to the networks of --metrics-allow. Add yours there, or ask from this machine.")
 
 func (g metricsGuard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !g.allowed(r) {

@@ -75,7 +75,7 @@ type Schema struct {
 func Check(s Schema) error {
 	switch {
 	case s.Version < Version:
-		return fmt.Errorf("the schema is at version %d and must be migrated to %d", s.Version, Version)
+		return fmt.Errorf("the schema is at version %d and must be migrated to %d; coursebridge serve does it at its start, coursebridge migrate without serving", s.Version, Version)
 	case s.Version > Version && s.OldestProgram > Version:
 		return fmt.Errorf("the schema is at version %d, which needs a program of version %d or newer; this one is of version %d: use a newer coursebridge",
 			s.Version, s.OldestProgram, Version)

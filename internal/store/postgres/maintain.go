@@ -71,7 +71,7 @@ var toolParameters = []string{
 func toolAddress(address string) (target, password string, err error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return "", "", errors.New("the database address is not a valid URL")
+		return "", "", errors.New("the database address is not a valid URL; write it as postgres://user:password@host/name")
 	}
 	if u.User != nil {
 		password, _ = u.User.Password()

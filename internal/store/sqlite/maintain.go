@@ -67,7 +67,7 @@ func Verify(ctx context.Context, path string) error {
 		return fmt.Errorf("check %s: %w", path, err)
 	}
 	if result != "ok" {
-		return fmt.Errorf("%s is damaged: %s", path, result)
+		return fmt.Errorf("%s is damaged, so restore another backup: %s", path, result)
 	}
 	if err := e.Migrated(ctx); errors.Is(err, db.ErrNoSchema) {
 		return fmt.Errorf("%s is not a coursebridge database", path)

@@ -53,7 +53,7 @@ func Open(ctx context.Context, path string, options db.Options) (*Engine, error)
 		return nil, fmt.Errorf("find %s: %w", path, err)
 	}
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("the folder %s does not exist", filepath.Dir(path))
+		return nil, fmt.Errorf("the folder %s does not exist; create it, or name another file with --database", filepath.Dir(path))
 	}
 	options = options.WithDefaults()
 	e := &Engine{

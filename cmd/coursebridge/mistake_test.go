@@ -1,0 +1,41 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What somebody mistypes on the first day is answered with what to do next.
+func TestMistakesAreExplained(t *testing.T) {
+	t.Parallel()
+	database := "sqlite://" + filepath.Join(t.TempDir(), "mistakes.db")
+	if code := run(t.Context(), []string{"migrate", "--database", database}, io.Discard, io.Discard); code != 0 {
+		t.Fatalf("migrate: exit code %d", code)
+	}
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"", 0, "Run \"coursebridge <command> --help\""},
+		{"serv", 2, `did you mean "serve"? (try coursebridge --help)`},
+		{"token create --company 1", 2, "missing flags: --name=STRING (try coursebridge token create --help)"},
+		{"serve --config /nowhere/c.yaml", 2, "coursebridge: read the configuration file /nowhere/c.yaml: "},
+		{"serve --listen nowhere --database " + database, 1, "write --listen as host:port, unix:/path or systemd"},
+		{"serve --database sqlite:///nowhere/x.db", 1, "the folder /nowhere does not exist; create it, or name another file with --database"},
+		{"serve --database-wait 1s --database postgres://127.0.0.1:1/x", 1, "check that it runs there and that --database has the right address"},
+		{"company list --database mysql://x", 1, "begins with sqlite:// or postgres://"},
+		{"company list --database sqlite:///nowhere/x.db", 1, "coursebridge serve or coursebridge migrate creates one"},
+		{"company suspend --id 7 --database " + database, 1, "There is no company with id 7. List the companies"},
+		{"token revoke --id 7 --database " + database, 1, "There is no such token. List the company's tokens"},
+		{"backup /nowhere/x.db --database " + database, 1, "the folder /nowhere does not exist; create it"},
+	} {
+		var out bytes.Buffer
+		if code := run(t.Context(), strings.Fields(c.args), &out, &out); code != c.code || !strings.Contains(out.String(), c.want) {
+			t.Errorf("coursebridge %s: exit code %d, want %d with %q:\n%s", c.args, code, c.code, c.want, out.String())
+		}
+	}
+}
