@@ -86,6 +86,9 @@ func (*configCheckCommand) print(cli *commands, out checkedConfig) error {
 		}
 		_, _ = fmt.Fprintln(cli.log, line)
 	}
+	if len(out.Problems) == 1 {
+		return errors.New("1 problem in the settings; serve would refuse to start")
+	}
 	return fmt.Errorf("%d problems in the settings; serve would refuse to start", len(out.Problems))
 }
 

@@ -172,11 +172,11 @@ func (sc ServeConfig) validate() error {
 	_, proxyErr := prefixes("trusted-proxy", sc.TrustedProxies)
 	_, metricsErr := prefixes("metrics-allow", sc.Inspect.MetricsAllow)
 	return errors.Join(
-		scheduleErr, proxyErr, metricsErr, sc.checkCertificate(),
+		scheduleErr, proxyErr, metricsErr, sc.checkCertificate(), sc.checkListen(),
 		atLeast("retention", sc.Webhooks.Retention, time.Hour),
-		zeroOrAtLeast("audit-retention", sc.Retention.Audit, time.Hour),
-		zeroOrAtLeast("request-retention", sc.Retention.Requests, time.Hour),
-		zeroOrAtLeast("activity-retention", sc.Retention.Activities, time.Hour),
+		zeroOrAtLeast("audit-retention", sc.Retention.Audit, "for ever"),
+		zeroOrAtLeast("request-retention", sc.Retention.Requests, "to record nothing"),
+		zeroOrAtLeast("activity-retention", sc.Retention.Activities, "for ever"),
 		between("webhook-timeout", sc.Webhooks.Timeout, 10*time.Millisecond, 10*time.Minute),
 		atLeast("webhook-max-due-age", sc.Webhooks.MaxDueAge, 0),
 		between("rate-limit", sc.RateLimit, 0, 1e6),
@@ -204,12 +204,12 @@ func atLeast(flag string, value, low time.Duration) error {
 	return fmt.Errorf("--%s must be at least %v, not %v", flag, low, value)
 }
 
-// zeroOrAtLeast is atLeast for a flag whose zero means for ever.
-func zeroOrAtLeast(flag string, value, low time.Duration) error {
-	if value == 0 || value >= low {
+// zeroOrAtLeast is atLeast an hour for a flag whose zero has a meaning of its own.
+func zeroOrAtLeast(flag string, value time.Duration, zero string) error {
+	if value == 0 || value >= time.Hour {
 		return nil
 	}
-	return fmt.Errorf("--%s must be at least %v, or 0 for ever, not %v", flag, low, value)
+	return fmt.Errorf("--%s must be at least %v, or 0 %s, not %v", flag, time.Hour, zero, value)
 }
 
 // between returns an error that names the allowed range of a flag. NaN is in no range.

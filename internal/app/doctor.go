@@ -159,7 +159,7 @@ func (x *examination) key(ctx context.Context, a *App) {
 // clock compares this machine's clock with the database's. On SQLite that is the same
 // clock, unless it has stepped back since the last change.
 func (x *examination) clock(a *App) {
-	skew := a.store.Now().Sub(time.Now()).Round(time.Millisecond)
+	skew := time.Until(a.store.Now()).Round(time.Millisecond)
 	if skew.Abs() > maxClockSkew {
 		x.warn("clock", "synchronise the clocks of all machines (chrony or systemd-timesyncd)",
 			"this machine's clock differs from the database's by %s; second factors and signatures with a time may be refused", skew.Abs())

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -16,7 +17,7 @@ import (
 // the settings name.
 func CheckSettings(c Config, sc ServeConfig) error {
 	return errors.Join(
-		checkAddress("database", c.Database), c.checkKey(), c.validate(), sc.validate(), sc.checkListen(),
+		checkAddress("database", c.Database), c.checkKey(), c.validate(), sc.validate(),
 		server.CheckCertificate(sc.TLSCert, sc.TLSKey),
 	)
 }
@@ -56,10 +57,19 @@ func (sc ServeConfig) checkListen() error {
 	} {
 		for _, address := range one.addresses {
 			isOther := one.flag == "listen" && (address == "systemd" || strings.HasPrefix(address, "unix:"))
-			if _, _, err := net.SplitHostPort(address); err != nil && address != "" && !isOther {
-				problems = append(problems, fmt.Errorf("--%s must be host:port, such as 127.0.0.1:8080, not %q", one.flag, address))
+			if address != "" && !isOther && !isHostPort(address) {
+				problems = append(problems, fmt.Errorf("--%s cannot listen on %q: it must be host:port, such as 127.0.0.1:8080, with a port of at most 65535", one.flag, address))
 			}
 		}
 	}
 	return errors.Join(problems...)
+}
+
+func isHostPort(address string) bool {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	_, err = net.DefaultResolver.LookupPort(context.Background(), "tcp", port)
+	return err == nil
 }

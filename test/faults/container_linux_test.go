@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -76,7 +77,7 @@ func (g memoryGroup) read(t *testing.T, name string) int64 {
 func launchBy(t *testing.T, wrapper []string, prepare, database string, flags ...string) *process {
 	t.Helper()
 	inner := command(append(serveArguments(database), flags...)...)
-	args := append(wrapper, "sh", "-c", prepare+` && exec "$0" "$@"`)
+	args := slices.Concat(wrapper, []string{"sh", "-c", prepare + ` && exec "$0" "$@"`})
 	cmd := exec.Command(args[0], append(args[1:], inner.Args...)...)
 	cmd.Env = inner.Env
 	return launchCommand(t, nil, cmd)

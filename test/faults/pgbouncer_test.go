@@ -59,7 +59,7 @@ func startPgBouncer(t *testing.T, database string) string {
 		fmt.Sprintf("host=%s port=%s dbname=%s", u.Hostname(), u.Port(), strings.TrimPrefix(u.Path, "/")),
 		"listen_addr = 0.0.0.0", "listen_addr = "+host+"\nunix_socket_dir =", "listen_port = 6432", "listen_port = "+port, "/etc/pgbouncer/userlist.txt", users)
 	for path, text := range map[string]string{users: fmt.Sprintf("%q %q\n", u.User.Username(), password), filepath.Join(dir, "pgbouncer.ini"): config} {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // PgBouncer runs as another user.
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
