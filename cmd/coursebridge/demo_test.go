@@ -18,24 +18,32 @@ import (
 var (
 	documentedBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 	documentedCall  = regexp.MustCompile(`(?m)(?:^|^\./|\$\(|\$\(\./|run \./cmd/)coursebridge ((?:[^#\n&|)]|\\\n)+)`)
+	inlineCall      = regexp.MustCompile("`coursebridge ([^`]+)`")
+	inlineTarget    = regexp.MustCompile("`(?:[A-Z_]+=\\S+ )*make ([a-z-]+(?: [a-z-]+)*)[^`]*`")
 	word            = regexp.MustCompile(`"[^"]*"|'[^']*'|[^\s\\]+`)
 )
 
 // Every call of the program in the README and in the documentation names a command
-// and flags that exist, also where no test can run it.
+// and flags that exist, also where no test can run it, and so does every make target.
 func TestDocumentedFlags(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
 	calls := checkCalls(t, "README.md", string(readme))
+	checkTargets(t, "README.md", string(readme), string(makefile))
 	err = fs.WalkDir(coursebridge.Documents, ".", func(name string, _ fs.DirEntry, err error) error {
 		if err != nil || path.Ext(name) != ".md" {
 			return err
 		}
 		text, err := fs.ReadFile(coursebridge.Documents, name)
 		calls += checkCalls(t, name, string(text))
+		checkTargets(t, name, string(text), string(makefile))
 		return err
 	})
 	if err != nil || calls < 20 {
@@ -53,17 +61,44 @@ func checkCalls(t *testing.T, name, text string) (calls int) {
 				args = append(args, strings.Trim(arg, `"'`))
 			}
 			calls++
-			var cli commands
-			parser, err := kong.New(&cli, kong.Vars{"version": version}, kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := parser.Parse(args); err != nil {
+			if err := parseCall(t, args); err != nil {
 				t.Errorf("%s: coursebridge %s: %v", name, strings.Join(args, " "), err)
 			}
 		}
 	}
+	for _, call := range inlineCall.FindAllStringSubmatch(text, -1) {
+		calls++ // a sentence may leave out flags, say ID for a number, and list alternatives
+		first, _, _ := strings.Cut(call[1], "|")
+		err := parseCall(t, strings.Fields(strings.ReplaceAll(first, " ID", " 1")))
+		if err != nil && !strings.Contains(err.Error(), "missing") && !strings.Contains(err.Error(), "expected ") {
+			t.Errorf("%s: coursebridge %s: %v", name, call[1], err)
+		}
+	}
 	return calls
+}
+
+// parseCall parses the arguments of a call as the program would.
+func parseCall(t *testing.T, args []string) error {
+	t.Helper()
+	var cli commands
+	parser, err := kong.New(&cli, kong.Vars{"version": version}, kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = parser.Parse(args)
+	return err
+}
+
+// checkTargets checks that the Makefile has the targets that a Markdown file names.
+func checkTargets(t *testing.T, name, text, makefile string) {
+	t.Helper()
+	for _, named := range inlineTarget.FindAllStringSubmatch(text, -1) {
+		for target := range strings.FieldsSeq(named[1]) {
+			if !strings.Contains(makefile, "\n"+target+":") {
+				t.Errorf("%s: there is no target %s", name, target)
+			}
+		}
+	}
 }
 
 // Only a database on the command line is filled, not one that the environment names.

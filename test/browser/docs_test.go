@@ -19,7 +19,7 @@ func TestDocumentationAndReceiver(t *testing.T) {
 	if b == nil {
 		return
 	}
-	for _, path := range []string{"/docs", "/docs/errors", "/docs/search?q=token", "/demo/receiver"} {
+	for _, path := range []string{"/docs/errors", "/docs/search?q=token", "/demo/receiver"} {
 		b.checkPage(path)
 	}
 	b.open("/docs/webhooks")
