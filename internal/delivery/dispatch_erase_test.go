@@ -70,7 +70,7 @@ func TestErasureCutsShortAnotherReplicasAttempt(t *testing.T) {
 			t.Fatal(err)
 		}
 		running := first.attempts.count()
-		if took := time.Since(asked); running != 0 || took > keepQueued+stuck+DefaultTimeout {
+		if took := time.Since(asked); running != 0 || took > keepQueued+maxTurnWait+DefaultTimeout {
 			t.Errorf("the erasure answered after %s while %d attempts were under way", took, running)
 		}
 		receive(t, cut)

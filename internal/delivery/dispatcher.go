@@ -137,7 +137,7 @@ func NewDispatcher(c DispatcherConfig) *Dispatcher {
 		config: c, owner: uuid.NewString(), limiter: newLimiter(c.Limits),
 		fetchSlots: make(chan struct{}, maxParallelFetches), pollNow: make(chan struct{}, 1),
 	}
-	d.attempts = newAttemptRegistry(2 * d.sendBound())
+	d.attempts = newAttemptRegistry(2 * d.maxTimeToSend())
 	d.life.stopping, d.life.listening = make(chan struct{}), make(chan struct{})
 	d.life.work, d.life.endWork = context.WithCancel(context.Background())
 	d.life.sending, d.life.endSending = context.WithCancel(d.life.work)

@@ -9,9 +9,9 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// stuck is how long a request may take to be sent before the next one to the same
+// maxTurnWait is how long a request may take to be sent before the next one to the same
 // endpoint no longer waits for it.
-const stuck = time.Second
+const maxTurnWait = time.Second
 
 // start makes an attempt in a goroutine of its own.
 func (q *endpointQueue) start(item domain.DueDelivery) {
@@ -63,7 +63,7 @@ func waitForTurn(ctx context.Context, before <-chan struct{}) {
 	if before == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, stuck)
+	ctx, cancel := context.WithTimeout(ctx, maxTurnWait)
 	defer cancel()
 	select {
 	case <-before:

@@ -12,9 +12,12 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// sendBound is how long after it was read a delivery can still be on its way: it
-// starts within keepQueued, waits for its turn and then has the time of an attempt.
-func (d *Dispatcher) sendBound() time.Duration { return keepQueued + stuck + d.config.AttemptTimeout }
+// maxTimeToSend is the longest time between the reading of a delivery and the end of
+// its attempt: it is queued for up to keepQueued, waits up to maxTurnWait for its turn,
+// and then has the time of an attempt.
+func (d *Dispatcher) maxTimeToSend() time.Duration {
+	return keepQueued + maxTurnWait + d.config.AttemptTimeout
+}
 
 // StopSending cancels the attempts that carry something of the erased people, on
 // every replica, and returns when none is under way. It is called after the
@@ -22,7 +25,7 @@ func (d *Dispatcher) sendBound() time.Duration { return keepQueued + stuck + d.c
 // that does not answer is given the time that its attempts can last at most.
 func (d *Dispatcher) StopSending(ctx context.Context, records []domain.RecordKey) error {
 	for _, record := range records {
-		if err := d.attempts.cancel(ctx, record); err != nil {
+		if err := d.attempts.refuse(ctx, record); err != nil {
 			return err
 		}
 		if err := d.stopOthers(ctx, record); err != nil {
@@ -35,7 +38,7 @@ func (d *Dispatcher) StopSending(ctx context.Context, records []domain.RecordKey
 // stopOthers asks the replicas that hold leases of the company to cancel their
 // attempts, and waits for their acknowledgements.
 func (d *Dispatcher) stopOthers(ctx context.Context, record domain.RecordKey) error {
-	owners, err := d.config.Queue.LeaseOwners(ctx, record.CompanyID, d.sendBound())
+	owners, err := d.config.Queue.LeaseOwners(ctx, record.CompanyID, d.maxTimeToSend())
 	if err != nil {
 		return err
 	}
@@ -48,22 +51,24 @@ func (d *Dispatcher) stopOthers(ctx context.Context, record domain.RecordKey) er
 	if len(awaited) == 0 {
 		return nil
 	}
-	token := uuid.NewString()
+	request := uuid.NewString()
 	acks := make(chan string, 256) // far more than there are replicas
-	d.attempts.acks.Store(token, acks)
-	defer d.attempts.acks.Delete(token)
+	d.attempts.acks.Store(request, acks)
+	defer d.attempts.acks.Delete(request)
 	d.waitForListener(ctx)
-	message := fmt.Sprintf("%s%s %d %d", eraseMark, token, record.CompanyID, record.EmployeeID)
+	message := fmt.Sprintf("%s%s %d %d", eraseMark, request, record.CompanyID, record.EmployeeID)
 	if err := d.config.Bus.Publish(ctx, Topic, []string{message}); err != nil {
 		d.logError("ask other replicas to stop sending", err) // then their attempts are waited for
 	}
-	late := time.NewTimer(d.sendBound())
+	late := time.NewTimer(d.maxTimeToSend())
 	defer late.Stop()
 	for len(awaited) > 0 {
 		select {
 		case owner := <-acks:
 			delete(awaited, owner)
 		case <-late.C:
+			d.config.Log.Warn("a replica did not confirm that it stopped sending; its attempts have ended by now",
+				"company", record.CompanyID, "replicas", len(awaited))
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
@@ -84,8 +89,8 @@ func (d *Dispatcher) waitForListener(ctx context.Context) {
 }
 
 // receiveAck takes the name of a replica that has stopped sending.
-func (d *Dispatcher) receiveAck(token, owner string) {
-	if acks, ok := d.attempts.acks.Load(token); ok {
+func (d *Dispatcher) receiveAck(request, owner string) {
+	if acks, ok := d.attempts.acks.Load(request); ok {
 		select {
 		case acks.(chan string) <- owner:
 		default:
@@ -95,16 +100,16 @@ func (d *Dispatcher) receiveAck(token, owner string) {
 
 // answerErasure cancels the attempts that another replica asks to cancel.
 func (d *Dispatcher) answerErasure(text string) {
-	var token string
+	var request string
 	var record domain.RecordKey
-	if _, err := fmt.Sscan(text, &token, &record.CompanyID, &record.EmployeeID); err != nil {
+	if _, err := fmt.Sscan(text, &request, &record.CompanyID, &record.EmployeeID); err != nil {
 		return
 	}
 	d.life.background.Go(func() {
-		if d.attempts.cancel(d.life.work, record) != nil {
+		if d.attempts.refuse(d.life.work, record) != nil {
 			return
 		}
-		if err := d.config.Bus.Publish(d.life.work, Topic, []string{ackMark + token + " " + d.owner}); err != nil {
+		if err := d.config.Bus.Publish(d.life.work, Topic, []string{ackMark + request + " " + d.owner}); err != nil {
 			d.logError("answer another replica", err)
 		}
 	})
@@ -115,9 +120,10 @@ type attemptRegistry struct {
 	mu      sync.Mutex
 	running map[domain.RecordKey][]*runningAttempt
 	erased  map[domain.RecordKey]time.Time
-	// remember is how long new attempts about an erased person are refused.
-	remember time.Duration
-	acks     sync.Map // from a token to the channel of the replicas that acknowledge it
+	// forgetAfter is how long new attempts about an erased person are refused at least.
+	// The next erasure forgets people who were erased longer ago.
+	forgetAfter time.Duration
+	acks        sync.Map // from a request to the channel of the replicas that acknowledge it
 }
 
 type runningAttempt struct {
@@ -125,8 +131,8 @@ type runningAttempt struct {
 	ended  chan struct{}
 }
 
-func newAttemptRegistry(remember time.Duration) *attemptRegistry {
-	return &attemptRegistry{remember: remember, running: map[domain.RecordKey][]*runningAttempt{}, erased: map[domain.RecordKey]time.Time{}}
+func newAttemptRegistry(forgetAfter time.Duration) *attemptRegistry {
+	return &attemptRegistry{forgetAfter: forgetAfter, running: map[domain.RecordKey][]*runningAttempt{}, erased: map[domain.RecordKey]time.Time{}}
 }
 
 // begin registers an attempt; ok is false if the person was erased. The event of a
@@ -149,18 +155,20 @@ func (r *attemptRegistry) begin(ctx context.Context, record domain.RecordKey, ki
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		list := slices.DeleteFunc(r.running[record], func(x *runningAttempt) bool { return x == a })
-		if r.running[record] = list; len(list) == 0 {
+		if len(list) == 0 {
 			delete(r.running, record)
+			return
 		}
+		r.running[record] = list
 	}, true
 }
 
-// cancel ends the attempts of a record, waits for them, and refuses new ones for as
-// long as deliveries that were read before can be at hand.
-func (r *attemptRegistry) cancel(ctx context.Context, record domain.RecordKey) error {
+// refuse refuses new attempts about a record, cancels those under way and waits until
+// they have ended.
+func (r *attemptRegistry) refuse(ctx context.Context, record domain.RecordKey) error {
 	r.mu.Lock()
 	for old, at := range r.erased {
-		if time.Since(at) > r.remember {
+		if time.Since(at) > r.forgetAfter {
 			delete(r.erased, old)
 		}
 	}
@@ -169,6 +177,8 @@ func (r *attemptRegistry) cancel(ctx context.Context, record domain.RecordKey) e
 	r.mu.Unlock()
 	for _, a := range running {
 		a.cancel()
+	}
+	for _, a := range running {
 		select {
 		case <-a.ended:
 		case <-ctx.Done():

@@ -17,14 +17,15 @@ type RequestStore interface {
 	APIRequestHours(ctx context.Context, company, token int64, since time.Time) ([]domain.APIRequestHour, error)
 }
 
-// The bounds of the log. Beyond these numbers a company's calls of one second are
-// counted but not kept one by one: a busy integration fills no disk, and there is
-// room for failures while it is busy.
 const (
+	// maxSucceededPerSecond and maxFailedPerSecond are how many calls of a company each
+	// process logs one by one; the others are counted. So a busy integration fills no
+	// disk, and there is room for failures while it is busy.
 	maxSucceededPerSecond = 10
 	maxFailedPerSecond    = 10
-	requestFlush          = time.Second
-	requestFlushTimeout   = 5 * time.Second
+
+	requestFlush        = time.Second
+	requestFlushTimeout = 5 * time.Second
 )
 
 // Requests is the log of the calls that companies make to the public API. Calls are
@@ -38,7 +39,7 @@ type Requests struct {
 	mu      sync.Mutex
 	pending []domain.APIRequest
 	counts  map[requestHour]*domain.APIRequestCount
-	kept    map[keptRequests]int
+	logged  map[requestSecond]int // how many calls were logged one by one
 }
 
 type requestHour struct {
@@ -46,8 +47,8 @@ type requestHour struct {
 	hour           time.Time
 }
 
-// keptRequests is how many requests of a second were kept, by company and outcome.
-type keptRequests struct {
+// requestSecond identifies the calls of a company in one second with one outcome.
+type requestSecond struct {
 	company int64
 	second  int64
 	failed  bool
@@ -55,7 +56,7 @@ type keptRequests struct {
 
 // NewRequests returns the log of a store. Unless it is on, nothing is recorded.
 func NewRequests(store RequestStore, on bool, log *slog.Logger) *Requests {
-	return &Requests{store: store, on: on, log: log, counts: map[requestHour]*domain.APIRequestCount{}, kept: map[keptRequests]int{}}
+	return &Requests{store: store, on: on, log: log, counts: map[requestHour]*domain.APIRequestCount{}, logged: map[requestSecond]int{}}
 }
 
 // On reports whether calls are recorded.
@@ -69,9 +70,16 @@ type APICall struct {
 	Failure domain.FailedRequest // only read during Record
 }
 
-// Record notes a call. It never waits for the database.
+// Record adds a call to the log. It never waits for the database.
 func (l *Requests) Record(c APICall) {
-	if !l.on || !l.count(c.APIRequest) {
+	if !l.on {
+		return
+	}
+	l.mu.Lock()
+	l.count(c.APIRequest)
+	isLogged := l.reserve(c.APIRequest)
+	l.mu.Unlock()
+	if !isLogged {
 		return
 	}
 	if c.Failed() {
@@ -82,28 +90,33 @@ func (l *Requests) Record(c APICall) {
 	l.pending = append(l.pending, c.APIRequest)
 }
 
-// count counts a call and reports whether it is kept too.
-func (l *Requests) count(r domain.APIRequest) bool {
+// count counts a call. The caller holds l.mu.
+func (l *Requests) count(r domain.APIRequest) {
 	hour := requestHour{r.CompanyID, r.TokenID, r.At.UTC().Truncate(time.Hour)}
-	kept := keptRequests{r.CompanyID, r.At.Unix(), r.Failed()}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	count := l.counts[hour]
 	if count == nil {
 		count = &domain.APIRequestCount{CompanyID: r.CompanyID, TokenID: r.TokenID, Hour: hour.hour}
 		l.counts[hour] = count
 	}
-	most := maxSucceededPerSecond
 	if r.Failed() {
 		count.Failed++
-		most = maxFailedPerSecond
 	} else {
 		count.Succeeded++
 	}
-	if l.kept[kept] >= most {
+}
+
+// reserve reports whether a call is logged one by one, and takes one of the places of
+// its second. The caller holds l.mu.
+func (l *Requests) reserve(r domain.APIRequest) bool {
+	second := requestSecond{r.CompanyID, r.At.Unix(), r.Failed()}
+	limit := maxSucceededPerSecond
+	if second.failed {
+		limit = maxFailedPerSecond
+	}
+	if l.logged[second] >= limit {
 		return false
 	}
-	l.kept[kept]++
+	l.logged[second]++
 	return true
 }
 
@@ -120,8 +133,8 @@ func (l *Requests) Run(ctx context.Context) {
 	}
 }
 
-// flush writes what was recorded. What can't be written is dropped: the log is not
-// worth the memory that would hold it while a database is away.
+// flush writes what was recorded. What can't be written is dropped, so that memory does
+// not grow while the database is unreachable.
 func (l *Requests) flush(ctx context.Context) error {
 	l.mu.Lock()
 	list, counts := l.pending, make([]domain.APIRequestCount, 0, len(l.counts))
@@ -130,7 +143,7 @@ func (l *Requests) flush(ctx context.Context) error {
 	}
 	l.pending = nil
 	clear(l.counts)
-	clear(l.kept)
+	clear(l.logged)
 	l.mu.Unlock()
 	if len(counts) == 0 {
 		return nil

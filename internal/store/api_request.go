@@ -171,8 +171,9 @@ func (s *Store) ExpireAPIRequests(ctx context.Context, before time.Time) error {
 		if _, err := s.expireStep(ctx, `DELETE FROM api_request_mentions WHERE company_id = $2 AND at < $1`, before, next); err != nil {
 			return err
 		}
-		if company = next; n < expireRows {
-			company++ // done, or the rest is being removed by another replica
+		company = next
+		if n < expireRows {
+			company++ // this one is done, or another replica removes the rest
 		}
 	}
 }

@@ -98,7 +98,8 @@ func (s *Store) Assignments(ctx context.Context, company int64, f domain.Assignm
 	err = s.read(ctx, b)
 	if err == nil && len(out.Items) == 0 && !p.First() {
 		cond := &conditions{}
-		out.Total, err = s.readTotal(ctx, cond.assignmentTotal(company, f, kept), cond.args)
+		total := cond.assignmentTotal(company, f, kept)
+		out.Total, err = s.readTotal(ctx, total, cond.args)
 	}
 	out.Items, out.More = trimPage(out.Items, p.Limit)
 	return out, err

@@ -179,7 +179,7 @@ func (s *Store) saveAct(ctx context.Context, tx db.Tx, box *outbox, plan *actPla
 		tally.Add(plan.results)
 		step.progress.Result = tally
 		s.noteOutcomes(b, step.job, plan.results, tx.Now())
-		if err := advanceJob(b, tx.Now(), step.job, step.progress); err != nil {
+		if err := queueJobProgress(b, tx.Now(), step.job, step.progress); err != nil {
 			return err
 		}
 	}

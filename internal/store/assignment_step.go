@@ -52,7 +52,7 @@ func (s *Store) StepAssign(ctx context.Context, c domain.Caller, in domain.Assig
 		if len(people) > 0 {
 			progress.Cursor = strconv.FormatInt(people[len(people)-1], 10)
 		}
-		if err := advanceJob(last, tx.Now(), job, progress); err != nil {
+		if err := queueJobProgress(last, tx.Now(), job, progress); err != nil {
 			return err
 		}
 		return tx.Send(ctx, last)

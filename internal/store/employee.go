@@ -105,7 +105,8 @@ func (s *Store) Employees(ctx context.Context, company int64, f domain.EmployeeF
 	err = s.read(ctx, b)
 	if err == nil && len(out.Items) == 0 && !p.First() {
 		cond := &conditions{}
-		out.Total, err = s.readTotal(ctx, cond.employeeTotal(company, f, kept), cond.args)
+		total := cond.employeeTotal(company, f, kept)
+		out.Total, err = s.readTotal(ctx, total, cond.args)
 	}
 	out.Items, out.More = trimPage(out.Items, p.Limit)
 	return out, err

@@ -50,7 +50,7 @@ func (s *Store) HomeFigures(ctx context.Context, company int64, completedSince t
 // hasFigures reports whether the totals of a company are complete, with those that
 // only the cabinet's figures need.
 func (s *Store) hasFigures(ctx context.Context, company int64) (bool, error) {
-	return s.isKept(ctx, &s.keptFigures, "figures_kept_at", company)
+	return s.isComplete(ctx, &s.keptFigures, "figures_kept_at", company)
 }
 
 // queueDueSoon queues the number of open assignments that are due within

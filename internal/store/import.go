@@ -166,7 +166,7 @@ func (s *Store) SaveImportRows(ctx context.Context, i domain.Import, rows []doma
 		b.Exec(`UPDATE import_rows SET outcome = r.outcome, assigned = r.assigned, problem = r.problem, cells = CASE WHEN r.outcome = 'failed' THEN cells ELSE '[]' END
 			FROM `+values+` r WHERE import_rows.company_id = $1 AND import_rows.import_id = $2 AND import_rows.number = r.number`,
 			append([]any{i.CompanyID, i.ID}, args...)...)
-		if err := advanceJob(b, tx.Now(), job, p); err != nil {
+		if err := queueJobProgress(b, tx.Now(), job, p); err != nil {
 			return err
 		}
 		return tx.Send(ctx, b)

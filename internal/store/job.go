@@ -11,7 +11,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// AddJob starts background work. Its audit entries are those of its steps.
+// AddJob queues background work. It writes no audit entry; each step writes its own.
 func (s *Store) AddJob(ctx context.Context, c domain.Caller, in domain.NewJob) (domain.Job, error) {
 	var out domain.Job
 	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {
@@ -44,6 +44,8 @@ func (s *Store) insertJob(ctx context.Context, tx db.Tx, c domain.Caller, in dom
 		CompanyID: c.Company.ID, Kind: in.Kind, Input: input, Total: in.Total, Result: json.RawMessage("null"),
 		RequestedBy: c.Actor.Label, Actor: c.Actor, Role: c.Role, CreatedAt: tx.Now(),
 	}
+	// Nothing is inserted if another transaction has taken the chosen slot: then another
+	// one is chosen. What was inserted in spite of the limit is rolled back.
 	for out.ID == 0 {
 		open := 0
 		b := &db.Batch{}
@@ -97,14 +99,14 @@ func (s *Store) Job(ctx context.Context, company, id int64) (domain.Job, error) 
 	return jobs[0], nil
 }
 
-// maxOpenJobs is how many jobs one round of the background work looks at.
-const maxOpenJobs = 500
+// openJobsPerRound is how many open jobs OpenJobs returns at most.
+const openJobsPerRound = 500
 
 // OpenJobs lists jobs of all companies that are not finished, the oldest first. Those
 // of suspended companies wait.
 func (s *Store) OpenJobs(ctx context.Context) ([]domain.Job, error) {
 	return s.jobs(ctx, `JOIN companies c ON c.id = j.company_id AND c.suspended_at IS NULL
-		WHERE j.finished_at IS NULL ORDER BY j.created_at, j.id LIMIT $1`, maxOpenJobs)
+		WHERE j.finished_at IS NULL ORDER BY j.created_at, j.id LIMIT $1`, openJobsPerRound)
 }
 
 // CompanyJobs lists the latest jobs of a company, the newest first.
@@ -146,16 +148,16 @@ func (s *Store) AdvanceJob(ctx context.Context, j domain.Job, p domain.JobProgre
 			return err
 		}
 		b := &db.Batch{}
-		if err := advanceJob(b, tx.Now(), j, p); err != nil {
+		if err := queueJobProgress(b, tx.Now(), j, p); err != nil {
 			return err
 		}
 		return tx.Send(ctx, b)
 	})
 }
 
-// advanceJob queues the saving of a step's progress, for steps that do their work
+// queueJobProgress queues the saving of a step's progress, for steps that do their work
 // in the same transaction.
-func advanceJob(b *db.Batch, now time.Time, j domain.Job, p domain.JobProgress) error {
+func queueJobProgress(b *db.Batch, now time.Time, j domain.Job, p domain.JobProgress) error {
 	result := string(j.Result)
 	if p.Result != nil {
 		encoded, err := json.Marshal(p.Result)
@@ -173,9 +175,9 @@ func advanceJob(b *db.Batch, now time.Time, j domain.Job, p domain.JobProgress) 
 	return nil
 }
 
-// RecordJobFailure notes that a step failed and ends the job with the problem if it failed
-// that often in a row.
-func (s *Store) RecordJobFailure(ctx context.Context, j domain.Job, problem string, most int) error {
+// RecordJobFailure counts a failed step. After maxFailures of them in a row it ends the
+// job with the problem.
+func (s *Store) RecordJobFailure(ctx context.Context, j domain.Job, problem string, maxFailures int) error {
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		if err := tx.Send(ctx, nil); err != nil {
 			return err
@@ -183,7 +185,7 @@ func (s *Store) RecordJobFailure(ctx context.Context, j domain.Job, problem stri
 		_, err := tx.Exec(ctx, `UPDATE jobs SET failures = failures + 1,
 				problem = CASE WHEN failures + 1 >= $4 THEN $3 ELSE problem END,
 				finished_at = CASE WHEN failures + 1 >= $4 THEN $5 ELSE finished_at END
-			WHERE company_id = $1 AND id = $2 AND finished_at IS NULL`, j.CompanyID, j.ID, problem, most, tx.Now())
+			WHERE company_id = $1 AND id = $2 AND finished_at IS NULL`, j.CompanyID, j.ID, problem, maxFailures, tx.Now())
 		return err
 	})
 }
@@ -214,15 +216,20 @@ func (s *Store) CancelJob(ctx context.Context, c domain.Caller, id int64) error 
 	})
 }
 
+// expireJobsStep is how many jobs one transaction removes; each may have thousands of
+// items.
+const expireJobsStep = 10
+
 // ExpireJobs removes jobs that finished before the instant, with their items, and
 // reports whether there may be more.
 func (s *Store) ExpireJobs(ctx context.Context, before time.Time) (more bool, err error) {
 	n, err := s.expireStep(ctx, `DELETE FROM jobs WHERE (company_id, id) IN (SELECT j.company_id, j.id FROM jobs j
-		WHERE j.finished_at < $1 ORDER BY j.finished_at LIMIT 10)`, before)
-	return n == 10, err
+		WHERE j.finished_at < $1 ORDER BY j.finished_at LIMIT `+strconv.Itoa(expireJobsStep)+`)`, before)
+	return n == expireJobsStep, err
 }
 
-// decodeTally reads the result of a job that counts outcomes.
+// decodeTally returns the outcomes that a job has counted. A job that has counted
+// nothing yet has none.
 func decodeTally(result json.RawMessage) domain.Tally {
 	tally := domain.Tally{}
 	if err := json.Unmarshal(result, &tally); err != nil || tally == nil {

@@ -65,7 +65,7 @@ func (s *Store) StepPeople(ctx context.Context, c domain.Caller, act domain.Peop
 		if len(ids) > 0 {
 			progress.Cursor = strconv.FormatInt(ids[len(ids)-1], 10)
 		}
-		if err := advanceJob(b, tx.Now(), job, progress); err != nil {
+		if err := queueJobProgress(b, tx.Now(), job, progress); err != nil {
 			return err
 		}
 		return tx.Send(ctx, b)

@@ -16,7 +16,8 @@ import (
 // totals plus the changes that are not folded yet, and both are read in the statement
 // that reads the page.
 
-// The kinds of totals. The keys are a number and a text.
+// The kinds of totals. Each total has two keys, number_key and text_key, which the
+// comments explain.
 const (
 	totalByStatus  = "status"   // live assignments, by course and status
 	totalOverdue   = "overdue"  // those of them that are marked as overdue, by course
@@ -26,8 +27,8 @@ const (
 	totalRequired   = "required"  // live assignments that are required, by course and status
 	totalDue        = "due"       // live assignments that are not completed, by the hour of their deadline
 	totalCompleted  = "completed" // live assignments that are completed, by the hour of their completion
-	totalDaysTaken  = "days"      // the same, by course and by how many whole days they took
-	totalDayFigures = "day"       // DayFigures, by the start of the day; they are noted, not counted
+	totalDaysTaken  = "days"      // completed assignments, by course and by the whole days that they took
+	totalDayFigures = "day"       // the DayFigures of each day, by its start; they are written once a day
 )
 
 // updatedLevels are the kinds that FoldTotals derives from totalUpdated, with the
@@ -37,43 +38,43 @@ var updatedLevels = []struct {
 	seconds int64
 }{{totalUpdated, 10}, {"updated_hour", 3600}, {"updated_day", 86400}}
 
-// hasTotals reports whether the totals of a company are complete, which they stay.
-// Until they are, lists count. One statement that does either would be planned for
-// the count.
+// hasTotals reports whether the totals of a company are complete. Until then, lists
+// count rows. It is asked before the list is read, because a statement that can do
+// both would be planned for the count.
 func (s *Store) hasTotals(ctx context.Context, company int64) (bool, error) {
-	return s.isKept(ctx, &s.keptTotals, "kept_at", company)
+	return s.isComplete(ctx, &s.keptTotals, "kept_at", company)
 }
 
-// isKept reports whether a column of total_companies is set for a company. Once it
-// is, it stays, so the answer is cached.
-func (s *Store) isKept(ctx context.Context, known *sync.Map, column string, company int64) (bool, error) {
-	if _, kept := known.Load(company); kept {
+// isComplete reports whether a column of total_companies is set for a company. It
+// never becomes null again, so that a true answer is cached.
+func (s *Store) isComplete(ctx context.Context, cache *sync.Map, column string, company int64) (bool, error) {
+	if _, known := cache.Load(company); known {
 		return true, nil
 	}
-	kept := false
+	complete := false
 	b := &db.Batch{}
-	b.Query(func(db.Rows) error { kept = true; return nil },
+	b.Query(func(db.Rows) error { complete = true; return nil },
 		`SELECT 1 FROM total_companies WHERE company_id = $1 AND `+column+` IS NOT NULL`, company)
 	err := s.read(ctx, b)
-	if err == nil && kept {
-		known.Store(company, true)
+	if err == nil && complete {
+		cache.Store(company, true)
 	}
-	return kept, err
+	return complete, err
 }
 
-// keptTotal returns an expression for the sum of the totals of a kind for which the
-// conditions hold.
-func (c *conditions) keptTotal(company int64, kind string, conditions ...string) string {
+// keptTotal returns an expression for the sum of the totals of a kind whose keys meet
+// the conditions.
+func (c *conditions) keptTotal(company int64, kind string, keys ...string) string {
 	where := fmt.Sprintf(" WHERE company_id = %s AND kind = '%s'", c.arg(company), kind)
-	for _, condition := range conditions {
-		where += " AND " + condition
+	for _, key := range keys {
+		where += " AND " + key
 	}
 	return fmt.Sprintf("CAST(coalesce((SELECT sum(n) FROM totals%s), 0) + coalesce((SELECT sum(n) FROM total_changes%[1]s), 0) AS bigint)", where)
 }
 
 // assignmentTotal returns an expression for the number of assignments that a filter
-// matches. Filters of one employee have few matches, and so are counted, as are
-// combinations with updatedSince, where the planner takes the smaller one.
+// matches. Two kinds of filters are counted: those of one employee, who has few
+// assignments, and updatedSince with another one, for which no total is kept.
 func (c *conditions) assignmentTotal(company int64, f domain.AssignmentFilter, kept bool) string {
 	switch {
 	case !kept, f.EmployeeExternalID != "", f.UpdatedSince != nil && (f.Status != "" || f.CourseID != 0):
@@ -84,14 +85,14 @@ func (c *conditions) assignmentTotal(company int64, f domain.AssignmentFilter, k
 	case f.UpdatedSince != nil:
 		return c.updatedTotal(company, *f.UpdatedSince)
 	}
-	var conditions []string
+	var keys []string
 	if f.CourseID != 0 {
-		conditions = append(conditions, "number_key = "+c.arg(f.CourseID))
+		keys = append(keys, "number_key = "+c.arg(f.CourseID))
 	}
 	if f.Status != "" {
-		conditions = append(conditions, "text_key = "+c.arg(string(f.Status)))
+		keys = append(keys, "text_key = "+c.arg(string(f.Status)))
 	}
-	return c.keptTotal(company, totalByStatus, conditions...)
+	return c.keptTotal(company, totalByStatus, keys...)
 }
 
 // nested returns empty conditions whose arguments follow those of c.
@@ -131,7 +132,8 @@ func roundUp(t time.Time, seconds int64) time.Time {
 }
 
 // employeeTotal returns an expression for the number of employees that a filter
-// matches. At most one has an address or an external id, so that these are counted.
+// matches. At most one employee has an address or an external id, so these filters
+// are counted.
 func (c *conditions) employeeTotal(company int64, f domain.EmployeeFilter, kept bool) string {
 	if !kept || f.Email != "" || f.ExternalID != "" {
 		filter := c.nested()
@@ -142,17 +144,19 @@ func (c *conditions) employeeTotal(company int64, f domain.EmployeeFilter, kept 
 	return c.keptTotal(company, totalEmployees, "number_key = 0", "text_key = "+c.arg(f.Tag))
 }
 
-// listBatch returns a batch for the statement of a list. With one filter its plan is
-// always a walk along the filter's index that stops after a page.
-func (s *Store) listBatch(oneFilter bool) *db.Batch {
+// listBatch returns a batch for the statement of a list. With keepPlan, one plan is
+// used for all arguments: that is for statements that always read one page along one
+// index.
+func (s *Store) listBatch(keepPlan bool) *db.Batch {
 	b := &db.Batch{}
-	if sql := s.db.KeepPlan(); oneFilter && sql != "" {
+	if sql := s.db.KeepPlan(); keepPlan && sql != "" {
 		b.Query(ignoreRow, sql)
 	}
 	return b
 }
 
-// readTotal reads the total of a page that has no rows, which come with it otherwise.
+// readTotal reads a total on its own, for a page without rows. Otherwise the total is
+// a column of each row.
 func (s *Store) readTotal(ctx context.Context, expression string, args []any) (int64, error) {
 	var n int64
 	b := &db.Batch{}
@@ -161,18 +165,18 @@ func (s *Store) readTotal(ctx context.Context, expression string, args []any) (i
 }
 
 // AssignmentTotals returns how many live assignments the company has, by course. A
-// course without any is missing. What became overdue since the last sweep is not
-// marked yet and so is counted.
+// course without any is missing. An empty status stands for overdue. What became
+// overdue since the last sweep is not marked yet and so is counted.
 func (s *Store) AssignmentTotals(ctx context.Context, company int64) (domain.AssignmentTotals, error) {
 	const (
-		both   = `kind IN ('` + totalByStatus + `', '` + totalOverdue + `')`
-		live   = ` FROM assignments WHERE company_id = $1 AND revoked_at IS NULL AND `
-		marked = `overdue_at IS NOT NULL AND status <> 'completed'`
-		due    = `overdue_at IS NULL AND status <> 'completed' AND deadline <= $2`
-		kept   = `SELECT number_key AS course_id, text_key AS status, n FROM totals WHERE company_id = $1 AND ` + both + `
-			UNION ALL SELECT number_key, text_key, n FROM total_changes WHERE company_id = $1 AND ` + both
+		kinds           = `kind IN ('` + totalByStatus + `', '` + totalOverdue + `')`
+		live            = ` FROM assignments WHERE company_id = $1 AND revoked_at IS NULL AND `
+		markedOverdue   = `overdue_at IS NOT NULL AND status <> 'completed'`
+		unmarkedOverdue = `overdue_at IS NULL AND status <> 'completed' AND deadline <= $2`
+		kept            = `SELECT number_key AS course_id, text_key AS status, n FROM totals WHERE company_id = $1 AND ` + kinds + `
+			UNION ALL SELECT number_key, text_key, n FROM total_changes WHERE company_id = $1 AND ` + kinds
 		counted = `SELECT course_id, status, count(*) AS n` + live + `1 = 1 GROUP BY course_id, status
-			UNION ALL SELECT course_id, '', count(*)` + live + marked + ` GROUP BY course_id`
+			UNION ALL SELECT course_id, '', count(*)` + live + markedOverdue + ` GROUP BY course_id`
 	)
 	complete, err := s.hasTotals(ctx, company)
 	if err != nil {
@@ -196,7 +200,7 @@ func (s *Store) AssignmentTotals(ctx context.Context, company int64) (domain.Ass
 		out.Add(course, status, n)
 		return nil
 	}, `SELECT k.course_id, k.status, CAST(sum(k.n) AS bigint) FROM (`+source+`
-			UNION ALL SELECT course_id, '', count(*)`+live+due+` GROUP BY course_id
+			UNION ALL SELECT course_id, '', count(*)`+live+unmarkedOverdue+` GROUP BY course_id
 		) k GROUP BY k.course_id, k.status`, company, s.Now())
 	return out, s.read(ctx, b)
 }
