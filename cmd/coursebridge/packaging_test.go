@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,8 +44,8 @@ func wantVariable(t *testing.T, where, name string) {
 	t.Errorf("%s: %s is not a setting", where, name)
 }
 
-// An image cannot be built here. This checks what its build relies on: the files that are
-// copied exist and are sent to the builder, the flags are those of the release, and the
+// An image cannot be built here. This checks what its build relies on: everything that the
+// program is built from is copied and sent to the builder, the flags are those of the release, and the
 // image starts commands of the program as an unprivileged user.
 func TestDockerfile(t *testing.T) {
 	t.Parallel()
@@ -55,14 +58,19 @@ func TestDockerfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	dockerfile := strings.ReplaceAll(string(text), "\\\n", " ")
-	for _, copied := range regexp.MustCompile(`(?m)^COPY ([^-\n].*) \S+$`).FindAllStringSubmatch(dockerfile, -1) {
-		for _, path := range strings.Fields(copied[1]) {
-			if _, err := os.Stat(filepath.Join("../..", path)); err != nil {
-				t.Errorf("COPY %s: %v", path, err)
-			}
-			if !strings.Contains(string(sent), "\n!"+path) {
-				t.Errorf("COPY %s: .dockerignore keeps it from the builder", path)
-			}
+	var copied, allowed []string
+	for _, line := range regexp.MustCompile(`(?m)^COPY ([^-\n].*) \S+$`).FindAllStringSubmatch(dockerfile, -1) {
+		copied = append(copied, strings.Fields(line[1])...)
+	}
+	for _, line := range regexp.MustCompile(`(?m)^!(\S+)$`).FindAllStringSubmatch(string(sent), -1) {
+		allowed = append(allowed, line[1])
+	}
+	for _, file := range append(sourceFiles(t), "go.mod", "go.sum", "LICENSE", "THIRD_PARTY_NOTICES.txt") {
+		if !matches(copied, file) {
+			t.Errorf("the program is built from %s, which the Dockerfile does not copy", file)
+		}
+		if !matches(allowed, file) {
+			t.Errorf("the program is built from %s, which .dockerignore keeps from the builder", file)
 		}
 	}
 	var program []string
@@ -95,6 +103,35 @@ func TestDockerfile(t *testing.T) {
 	for _, set := range regexp.MustCompile(`(?m)^ENV (\w+)=`).FindAllStringSubmatch(dockerfile, -1) {
 		wantVariable(t, "Dockerfile", set[1])
 	}
+}
+
+// sourceFiles returns the files of this module that the program is built from, embedded
+// ones included.
+func sourceFiles(t *testing.T) (files []string) {
+	t.Helper()
+	const format = `{{with .Module}}{{if .Main}}{{range $.GoFiles}}{{$.Dir}}/{{.}}
+{{end}}{{range $.EmbedFiles}}{{$.Dir}}/{{.}}
+{{end}}{{end}}{{end}}`
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", format, ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range strings.Fields(string(out)) {
+		files = append(files, filepath.ToSlash(strings.TrimPrefix(file, root+string(filepath.Separator))))
+	}
+	return files
+}
+
+// matches reports whether a file is one of these paths, lies below one or fits its pattern.
+func matches(paths []string, file string) bool {
+	return slices.ContainsFunc(paths, func(p string) bool {
+		fits, _ := path.Match(p, file)
+		return fits || strings.HasPrefix(file, p+"/")
+	})
 }
 
 // toolchain returns the version of Go that go.mod names.
