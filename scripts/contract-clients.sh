@@ -96,9 +96,9 @@ pack() {
   )
 }
 
-walks_only=""
+walks_only="" tried=$(digest) # now: what changes during the run was not tried
 if [ "${1:-}" = --if-changed ]; then
-  if [ "$(digest)" = "$(cat api/clients/tried.sha256)" ]; then
+  if [ "$tried" = "$(cat api/clients/tried.sha256)" ]; then
     echo 'contract-clients: nothing has changed since all generators were tried'
     exit 0
   fi
@@ -119,4 +119,4 @@ node api/clients/out/compiled/walk.js
 [ -z "$walks_only" ] || exit 0
 step 'npm pack'
 pack
-digest >api/clients/tried.sha256
+echo "$tried" >api/clients/tried.sha256

@@ -56,7 +56,7 @@ func (r *release) run(ctx context.Context, platforms []string) error {
 		return errors.New("SOURCE_DATE_EPOCH is not set to the seconds of the commit's time: run make release")
 	}
 	r.time = time.Unix(seconds, 0).UTC()
-	if err := os.MkdirAll(r.out, 0o755); err != nil { //nolint:gosec // The files are published.
+	if err := os.MkdirAll(r.out, 0o755); err != nil {
 		return err
 	}
 	work, err := os.MkdirTemp("", "coursebridge-release")
@@ -148,7 +148,7 @@ func (r *release) pack(p platform, binary string, extra map[string][]byte) error
 }
 
 func (r *release) write(name string, data []byte) error {
-	return os.WriteFile(filepath.Join(r.out, name), data, 0o644) //nolint:gosec // The files are published.
+	return os.WriteFile(filepath.Join(r.out, name), data, 0o644)
 }
 
 // writeChecksums writes SHA256SUMS over everything else in the directory.

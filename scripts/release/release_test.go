@@ -65,7 +65,7 @@ func listArchive(t *testing.T, path string) map[string]int64 {
 	}
 }
 
-func TestPacking(t *testing.T) {
+func TestPacking(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	t.Chdir("../..")
 	out := packSelf(t)
 	names, err := filepath.Glob(filepath.Join(out, "*"))
