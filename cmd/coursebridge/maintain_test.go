@@ -36,15 +36,16 @@ func TestOnlyServeAndMigrateCreateADatabase(t *testing.T) {
 			t.Error("a backup of nothing was written")
 		}
 		for _, look := range []string{"--status", "--dry-run"} {
-			if got := mustRun(t, database, "migrate", look)["status"].(string); !strings.Contains(got, "would be created") {
-				t.Errorf("migrate %s: %s", look, got)
+			got := mustRun(t, database, "migrate", look)
+			if !strings.Contains(got["status"].(string), "would be created") || got["pending"].([]any)[0] != "0001_initial" {
+				t.Errorf("migrate %s: %v", look, got)
 			}
 		}
 		wantRefused(t, "there is no database at ", "company", "list", "--database", database)
 		mustRun(t, database, "migrate")
 		mustRun(t, database, "company", "list")
-		if got := mustRun(t, database, "migrate", "--status")["status"]; got != "up to date" {
-			t.Errorf("migrate --status: %s", got)
+		if got := mustRun(t, database, "migrate", "--status"); got["status"] != "up to date" || got["pending"] != nil {
+			t.Errorf("migrate --status: %v", got)
 		}
 	})
 }

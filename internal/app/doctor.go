@@ -129,6 +129,7 @@ func (x *examination) database(ctx context.Context) *App {
 // databaseHint returns what to do about an error of the database.
 func databaseHint(err error) string {
 	var refused interface{ SQLState() string }
+	var outdated *migrations.OutdatedError
 	switch {
 	case errors.As(err, &refused) && strings.HasPrefix(refused.SQLState(), "28"):
 		return "correct the user or the password in --database, or pg_hba.conf of the server"
@@ -136,7 +137,7 @@ func databaseHint(err error) string {
 		return "create the database (docs/operations/postgresql.md), or correct its name in --database"
 	case errors.Is(err, db.ErrUnavailable):
 		return "start the database, open the way to its port, or correct --database"
-	case strings.Contains(err.Error(), "must be migrated"):
+	case errors.As(err, &outdated):
 		return "coursebridge migrate, or start serve, which migrates"
 	case strings.Contains(err.Error(), "use a newer coursebridge"):
 		return "install the version of the other servers"

@@ -4,17 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/coursebridge/coursebridge/internal/store"
 	"github.com/coursebridge/coursebridge/internal/store/db"
+	"github.com/coursebridge/coursebridge/internal/store/migrations"
 )
 
 // Migrated is the state of the schema.
 type Migrated struct {
-	Status string `json:"status"`
+	Status  string   `json:"status"`
+	Pending []string `json:"pending,omitempty"` // the migrations that would be applied
 }
 
-func (m Migrated) String() string { return "The database is " + m.Status + "." }
+func (m Migrated) String() string {
+	text := "The database is " + m.Status + "."
+	if len(m.Pending) > 0 {
+		text += " These migrations would be applied:\n  " + strings.Join(m.Pending, "\n  ")
+	}
+	return text
+}
 
 const upToDate = "up to date"
 
@@ -33,7 +42,7 @@ func Migrate(ctx context.Context, c Config) (Migrated, error) {
 func MigrationStatus(ctx context.Context, c Config) (Migrated, error) {
 	a := &App{config: c}
 	if err := a.requireFile(); err != nil {
-		return Migrated{Status: "missing: it would be created"}, nil
+		return Migrated{Status: "missing: it would be created", Pending: migrations.Missing(0)}, nil
 	}
 	s, err := store.OpenWith(ctx, c.Database, c.databaseOptions())
 	if err != nil {
@@ -41,9 +50,12 @@ func MigrationStatus(ctx context.Context, c Config) (Migrated, error) {
 	}
 	defer func() { _ = s.Close() }()
 	err = s.Engine().Migrated(ctx)
+	var outdated *migrations.OutdatedError
 	switch {
 	case errors.Is(err, db.ErrNoSchema):
-		return Migrated{Status: "empty: its schema would be created"}, nil
+		return Migrated{Status: "empty: its schema would be created", Pending: migrations.Missing(0)}, nil
+	case errors.As(err, &outdated):
+		return Migrated{Status: "not up to date: " + err.Error(), Pending: migrations.Missing(outdated.Version)}, nil
 	case errors.Is(err, db.ErrUnavailable):
 		return Migrated{}, err
 	case err != nil:

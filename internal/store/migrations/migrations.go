@@ -75,12 +75,34 @@ type Schema struct {
 func Check(s Schema) error {
 	switch {
 	case s.Version < Version:
-		return fmt.Errorf("the schema is at version %d and must be migrated to %d; coursebridge serve does it at its start, coursebridge migrate without serving", s.Version, Version)
+		return &OutdatedError{s.Version}
 	case s.Version > Version && s.OldestProgram > Version:
 		return fmt.Errorf("the schema is at version %d, which needs a program of version %d or newer; this one is of version %d: use a newer coursebridge",
 			s.Version, s.OldestProgram, Version)
 	}
 	return nil
+}
+
+// OutdatedError means that migrations are missing.
+type OutdatedError struct{ Version int64 }
+
+func (e *OutdatedError) Error() string {
+	return fmt.Sprintf("the schema is at version %d and must be migrated to %d; coursebridge serve does it at its start, coursebridge migrate without serving",
+		e.Version, Version)
+}
+
+// Missing returns the names of the migrations that a schema of this version lacks, in
+// their order.
+func Missing(version int64) []string {
+	entries, err := files.ReadDir("sqlite") // the engines have the same
+	if err != nil {
+		panic(err) // unreachable: the folder is embedded
+	}
+	var out []string
+	for _, entry := range entries[min(int(version), len(entries)):] {
+		out = append(out, strings.TrimSuffix(entry.Name(), ".sql"))
+	}
+	return out
 }
 
 // OldestProgramSQL reads Schema.OldestProgram.

@@ -31,6 +31,9 @@ func TestEnginesHaveTheSameMigrations(t *testing.T) {
 			t.Errorf("migration %s should have the number %04d", name, i+1)
 		}
 	}
+	if got := migrations.Missing(migrations.Version - 1); len(got) != 1 || got[0]+".sql" != names["sqlite"][len(names["sqlite"])-1] {
+		t.Errorf("a schema that lacks the newest migration is said to lack %v", got)
+	}
 	if int64(len(names["sqlite"])) != migrations.Version {
 		t.Errorf("the newest of %d migrations has the number %d", len(names["sqlite"]), migrations.Version)
 	}
