@@ -18,10 +18,7 @@ func (c *Cabinet) accountPages(private register) {
 }
 
 func companyChoices(p *page) error {
-	v := view.Companies{Next: localPath(p.query("next"))}
-	for _, c := range p.identity.Companies {
-		v.List = append(v.List, view.CompanyChoice{ID: c.ID, Name: c.Name, Current: c.ID == p.identity.Company.ID})
-	}
+	v := view.Companies{List: p.companyChoices(), Next: localPath(p.query("next"))}
 	return p.renderOK(view.CompaniesPage(p.bare(), v))
 }
 

@@ -3,6 +3,7 @@ package cabinet_test
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -82,5 +83,13 @@ func TestCompaniesAreApart(t *testing.T) {
 		rival.get(view.PathAudit).wantStatus(http.StatusOK).wantNoText("HR sync", admin)
 		rival.get(view.PathAdministrators).wantStatus(http.StatusOK).wantNoText(admin)
 		anna.get(token).wantStatus(http.StatusOK).wantText("HR sync")
+
+		// A person who administers both switches between them on any page.
+		rival.get(view.PathTokens).wantNoText("switch company")
+		f.exec(`INSERT INTO company_administrators (company_id, administrator_id, added_at, added_by)
+			SELECT $1, m.administrator_id, m.added_at, '' FROM company_administrators m WHERE m.company_id <> $1`, f.company.CompanyID)
+		rival.get(view.PathTokens).wantText("switch company", "Baltic Freight", "Rival").wantNoText("HR sync")
+		rival.post(view.PathCompanies, "company", strconv.FormatInt(f.company.CompanyID, 10)).wantStatus(http.StatusSeeOther)
+		rival.get(view.PathTokens).wantStatus(http.StatusOK).wantText("HR sync")
 	})
 }

@@ -61,7 +61,7 @@ func assignments(p *page) error {
 	if err != nil {
 		return err
 	}
-	v := view.AssignmentList{Filter: shown, Any: counts.N[domain.TabAll] > 0 || shown != view.AssignmentFilter{Tab: shown.Tab}, CanChange: p.mayChange()}
+	v := view.AssignmentList{Filter: shown, Any: counts.N[domain.TabAll] > 0 || shown != view.AssignmentFilter{Tab: shown.Tab}, CanChange: p.mayChange(), Capped: list.Capped}
 	if v.Views, err = p.savedViews(domain.ViewAssignments); err != nil {
 		return err
 	}

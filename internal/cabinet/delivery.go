@@ -72,7 +72,7 @@ func deliveries(p *page) error {
 	} else if err != nil {
 		return err
 	}
-	v := view.DeliveryList{Filter: shown, Endpoints: options, Total: int64(len(found.Items)), More: found.Next != nil, Live: after == nil}
+	v := view.DeliveryList{Filter: shown, Endpoints: options, Total: int64(len(found.Items)), More: found.Next != nil, Live: after == nil, Capped: found.Capped}
 	for _, d := range found.Items {
 		v.Deliveries = append(v.Deliveries, deliveryView(d))
 	}

@@ -119,9 +119,26 @@ func (p *page) shell() view.Shell {
 	who := p.identity.Administrator
 	return view.Shell{
 		Clock: p.clock(), Theme: p.theme(), Path: p.requestURI(), Company: p.identity.Company.Name,
-		CanSwitch: len(p.identity.Companies) > 1, Person: view.Person{Name: who.Name, Email: who.Email}, Flashes: p.flashes(),
+		Companies: p.otherCompanies(), Person: view.Person{Name: who.Name, Email: who.Email}, Flashes: p.flashes(),
 		Sections: view.Sections{Employees: true, Courses: true, Assignments: true, Reports: true},
 	}
+}
+
+// otherCompanies returns the companies to switch between, none if there is only one.
+func (p *page) otherCompanies() []view.CompanyChoice {
+	if len(p.identity.Companies) < 2 {
+		return nil
+	}
+	return p.companyChoices()
+}
+
+// companyChoices returns the companies that the person administers.
+func (p *page) companyChoices() []view.CompanyChoice {
+	var out []view.CompanyChoice
+	for _, c := range p.identity.Companies {
+		out = append(out, view.CompanyChoice{ID: c.ID, Name: c.Name, Current: c.ID == p.identity.Company.ID})
+	}
+	return out
 }
 
 func (p *page) requestURI() string { return p.r.URL.RequestURI() }

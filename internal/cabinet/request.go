@@ -74,7 +74,7 @@ func requests(p *page) error {
 	if err != nil {
 		return err
 	}
-	v.More = list.More
+	v.More, v.Capped = list.More, list.Capped
 	for _, r := range list.Items {
 		v.Requests = append(v.Requests, requestView(r))
 	}

@@ -63,6 +63,13 @@ func TestFailedRequestsAreKeptAsTheCompanyChooses(t *testing.T) {
 		f.callAPI(token, http.MethodPost, "/employees/provision", map[string]string{"externalId": "HR-2"})
 		off := v.waitForText(failed, "400 invalid request").find(link)
 		v.get(off).wantStatus(http.StatusOK).wantText("is required", "does not keep the bodies").wantNoText("HR-2")
+
+		// A page explains that its search is bounded.
+		f.exec(`INSERT INTO api_requests (company_id, at, token_id, method, route, status, duration_us, request_id, code)
+			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+			SELECT r.company_id, r.at, r.token_id, r.method, r.route, 200, 1, 'same-' || n.i, '' FROM n, api_requests r WHERE r.id = (SELECT max(id) FROM api_requests)`)
+		v.get(view.PathRequests + "?q=same-").wantStatus(http.StatusOK).wantText("Type more of it")
+		v.get(view.PathRequests + "?q=same-7").wantStatus(http.StatusOK).wantNoText("Type more of it")
 	})
 }
 

@@ -102,8 +102,9 @@ type DeliveryDetail struct {
 
 // DeliveryPage is one page of the delivery log; Next is nil on the last one.
 type DeliveryPage struct {
-	Items []Delivery
-	Next  *Cursor
+	Items  []Delivery
+	Next   *Cursor
+	Capped bool // the search has more matches than it looks for
 }
 
 // DeliveryFilter narrows the delivery log; zero fields do not.

@@ -51,4 +51,6 @@ type Page[T any] struct {
 	Items []T
 	Total int64
 	More  bool
+	// Capped means that the search has more matches than it looks for.
+	Capped bool
 }

@@ -106,16 +106,18 @@ func (s *Store) APIRequests(ctx context.Context, company int64, f domain.APIRequ
 	if f.To != nil {
 		where.add("r.at < ?", *f.To)
 	}
+	b := &db.Batch{}
 	if search := domain.CleanSearch(f.Search); search != "" {
 		folded := s.db.Folded("x.request_id")
-		where.add(`r.id IN (SELECT x.id FROM api_requests x WHERE x.company_id = ? AND `+prefixRange(folded)+` ORDER BY x.company_id, `+folded+` LIMIT ?)`,
-			append(append([]any{company}, prefixArgs(domain.FoldID(search))...), domain.MaxMatches)...)
+		found := `SELECT x.id FROM api_requests x WHERE x.company_id = ? AND ` + prefixRange(folded) + ` ORDER BY x.company_id, ` + folded + ` LIMIT ?`
+		args := append(append([]any{company}, prefixArgs(domain.FoldID(search))...), domain.MaxMatches)
+		where.add(`r.id IN (`+found+`)`, args...)
+		limitedQueries{[]string{found}, args, domain.MaxMatches}.queryFull(b, &out.Capped)
 	}
 	if p.After != nil {
 		where.add("(r.at, r.id) < (?, ?)", time.UnixMilli(p.After.At).UTC(), p.After.ID)
 	}
 	limit := where.limit(domain.PageRequest{Limit: p.Limit})
-	b := &db.Batch{}
 	b.Query(func(row db.Rows) error {
 		r := domain.APIRequest{CompanyID: company}
 		err := scanAPIRequest(row, &r)

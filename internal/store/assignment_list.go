@@ -31,6 +31,9 @@ func (s *Store) AssignmentList(ctx context.Context, company int64, q domain.Assi
 		out.Items = append(out.Items, a)
 		return err
 	}, `SELECT `+assignmentColumns+assignmentFrom+cond.where()+order+limit, cond.args...)
+	if search := domain.CleanSearch(q.Search); search != "" {
+		s.queryCapped(b, company, search, &out.Capped)
+	}
 	err := s.read(ctx, b)
 	out.Items, out.More = trimPage(out.Items, p.Limit)
 	return out, err

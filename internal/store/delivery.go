@@ -64,6 +64,7 @@ func (s *Store) Deliveries(ctx context.Context, company int64, f domain.Delivery
 		page.Items = append(page.Items, d)
 		return err
 	}, logSQL(c, f), c.args...)
+	s.queryLogCapped(b, company, f.Search, &page.Capped)
 	err := s.read(ctx, b)
 	if len(page.Items) > limit {
 		page.Items = page.Items[:limit]

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
 // The log is read by walks: each takes an index from the newest entry on until
@@ -114,6 +115,17 @@ func (s *Store) searchDeliveries(c *conditions, company int64, text string) {
 		args = append(args, company, low, high)
 	}
 	c.add(`d.id IN (`+found+`)`, args...)
+}
+
+// queryLogCapped queues the question whether a search of a log finds as many people or
+// assignments as it looks for.
+func (s *Store) queryLogCapped(b *db.Batch, company int64, text string, capped *bool) {
+	if text = domain.CleanSearch(text); text == "" {
+		return
+	}
+	parts, args := s.employeeMatches(company, text, maxSearched)
+	assignments, byAssignment := s.assignmentsFound(company, text, maxSearched)
+	limitedQueries{append(parts, assignments), append(args, byAssignment...), maxSearched}.queryFull(b, capped)
 }
 
 // minUUIDPrefix is how many digits of a UUID begin a search for it: fewer are the

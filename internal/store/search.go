@@ -32,12 +32,26 @@ func (s *Store) employeesFound(company int64, text string, limit int) (string, [
 // looks for, so that there may be more.
 func (s *Store) queryCapped(b *db.Batch, company int64, text string, capped *bool) {
 	parts, args := s.employeeMatches(company, text, domain.MaxMatches)
-	cond := &conditions{}
-	for i, part := range parts {
-		parts[i] = `(SELECT count(*) FROM (` + part + `) c) = ` + strconv.Itoa(domain.MaxMatches)
+	limitedQueries{parts, args, domain.MaxMatches}.queryFull(b, capped)
+}
+
+// limitedQueries are queries of one search that share a limit of rows. Each ? stands
+// for one of their arguments.
+type limitedQueries struct {
+	parts []string
+	args  []any
+	limit int
+}
+
+// queryFull queues the question whether one of the queries returns as many rows as the
+// limit.
+func (q limitedQueries) queryFull(b *db.Batch, full *bool) {
+	cond, counts := &conditions{}, make([]string, len(q.parts))
+	for i, part := range q.parts {
+		counts[i] = `(SELECT count(*) FROM (` + part + `) c) = ` + strconv.Itoa(q.limit)
 	}
-	cond.add(strings.Join(parts, ` OR `), args...)
-	b.Query(func(r db.Rows) error { return r.Scan(capped) }, `SELECT `+cond.parts[0], cond.args...)
+	cond.add(strings.Join(counts, ` OR `), q.args...)
+	b.Query(func(r db.Rows) error { return r.Scan(full) }, `SELECT `+cond.parts[0], cond.args...)
 }
 
 // employeeMatches returns the four queries of employeesFound with their arguments.

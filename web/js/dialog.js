@@ -27,6 +27,17 @@ function open() {
   // Not modal: one compares by clicking from row to row.
   if (!drawer.open) drawer.show();
   drawer.scrollTop = 0;
+  markEnds();
+}
+
+// neighbour returns the link of the row that is some steps from the open one.
+function neighbour(step) {
+  const links = [...document.querySelectorAll("#list .row-link")];
+  return links[links.findIndex((link) => link.id === drawer.dataset.row) + step];
+}
+
+function markEnds() {
+  for (const button of drawer?.querySelectorAll("[data-step]") ?? []) button.disabled = !drawer.dataset.row || !neighbour(Number(button.dataset.step));
 }
 
 function shut() {
@@ -42,11 +53,15 @@ drawer?.addEventListener("keydown", (event) => {
 
 // The list under an open drawer is swapped when it is live; its row stays marked.
 addEventListener("htmx:afterSettle", () => {
-  if (drawer?.open) document.getElementById(drawer.dataset.row)?.closest("tr")?.classList.add("row-open");
+  if (!drawer?.open) return;
+  document.getElementById(drawer.dataset.row)?.closest("tr")?.classList.add("row-open");
+  markEnds();
 });
 
 addEventListener("click", (event) => {
   if (event.target === dialog) dialog.close(); // the veil
+  const step = event.target.closest?.("[data-step]");
+  if (step) neighbour(Number(step.dataset.step))?.click();
   const close = event.target.closest?.("[data-close]");
   const box = close?.closest("dialog");
   if (!box) return;

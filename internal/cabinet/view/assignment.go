@@ -106,6 +106,7 @@ type AssignmentList struct {
 	Any     bool // the company has assignments at all
 
 	CanChange bool
+	Capped    bool // the search has more matches than it looks for
 }
 
 // open returns the tab that is shown.

@@ -51,6 +51,7 @@ type DeliveryList struct {
 	More       bool // there are more than Total says
 	Pager      Pager
 	Live       bool // on the first page, which can be kept current
+	Capped     bool // the search has more matches than it looks for
 }
 
 // Attempt is one try at a delivery.

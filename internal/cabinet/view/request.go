@@ -53,8 +53,12 @@ type RequestList struct {
 	Hours    []RequestHour // the last 24, the oldest first
 	Requests []Request
 	More     bool
+	Capped   bool // the search has more matches than it looks for
 	Pager    Pager
 }
+
+// cappedLogSearch is said above a log if a search finds more than it looks for.
+const cappedLogSearch = "More match than a search shows. Type more of it."
 
 var requestOutcomes = []Option{{"", "Any outcome"}, {"succeeded", "Succeeded"}, {"failed", "Failed"}}
 
@@ -96,6 +100,12 @@ func requestBuckets(hours []RequestHour) []Bucket {
 		out[i] = Bucket{From: h.From, Delivered: h.Succeeded, Failed: h.Failed}
 	}
 	return out
+}
+
+// noRequests reports whether no call was made in the hours: an empty chart says nothing.
+func noRequests(hours []RequestHour) bool {
+	sum := Chart{Buckets: requestBuckets(hours)}.totals()
+	return sum.Delivered+sum.Failed == 0
 }
 
 func requestWords(hours []RequestHour) string {

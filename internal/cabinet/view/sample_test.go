@@ -47,7 +47,7 @@ func shell(path string) view.Shell {
 // longShell has long names, every section and messages.
 func longShell(path string) view.Shell {
 	s := shell(path)
-	s.Company, s.CanSwitch = longName, true
+	s.Company, s.Companies = longName, []view.CompanyChoice{{ID: 1, Name: longName, Current: true}, {ID: 2, Name: "Baltic Freight"}}
 	s.Person = view.Person{Email: "maximiliane.von-hohenstein-oberdorf@vereinigte-wasserwirtschaft.example"}
 	s.Sections = view.Sections{Employees: true, Courses: true, Assignments: true, Reports: true}
 	return s

@@ -36,7 +36,7 @@ type Shell struct {
 	Theme     Theme
 	Path      string // path and query of this page: where the theme switch returns to
 	Company   string
-	CanSwitch bool // the person administers several companies
+	Companies []CompanyChoice // those that the person administers, if there are several
 	Person    Person
 	Sections  Sections
 	Flashes   []Flash
