@@ -37,9 +37,14 @@ if [ "$funcstack[1]" = _coursebridge ]; then _coursebridge "$@"; else compdef _c
 	"fish": `# fish completion for coursebridge: install it as ~/.config/fish/completions/coursebridge.fish
 function __coursebridge_complete
     set -l words (commandline --current-process --tokenize --cut-at-cursor) (commandline --current-token)
-    coursebridge __complete $words[2..-1] 2>/dev/null
+    set -l found (coursebridge __complete $words[2..-1] 2>/dev/null)
+    if test (count $found) -gt 0
+        printf '%s\n' $found
+    else
+        __fish_complete_path (commandline --current-token)
+    end
 end
-complete --command coursebridge --arguments '(__coursebridge_complete)'
+complete --command coursebridge --no-files --arguments '(__coursebridge_complete)'
 `,
 }
 
