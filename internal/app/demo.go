@@ -153,35 +153,46 @@ func (a *App) demoServe(ctx context.Context, sc ServeConfig, out DemoOutput, w *
 	return err
 }
 
-// demoReceive runs fn while the demo's webhooks have receivers: one that accepts
-// everything, one that is busy every fourth time, and one that fails on purpose.
+// demoHook is a webhook of the demo with the receiver that it leads to.
+type demoHook struct {
+	name   string
+	events []domain.EventKind
+	answer func(n int64) int // the status with which request n is answered
+}
+
+// demoHooks are one that accepts everything, one that is busy every fourth time, and
+// one that fails on purpose.
+var demoHooks = []demoHook{
+	{"HR system", domain.EventKinds, func(int64) int { return http.StatusOK }},
+	{"CRM, sometimes busy", []domain.EventKind{domain.EventAssignmentCompleted, domain.EventAssignmentFailed}, func(n int64) int {
+		if n%4 == 0 {
+			return http.StatusServiceUnavailable
+		}
+		return http.StatusOK
+	}},
+	{"Chat, fails on purpose", []domain.EventKind{domain.EventEmployeeJoined, domain.EventAssignmentOverdue},
+		func(int64) int { return http.StatusInternalServerError }},
+}
+
+// demoReceive runs fn while the demo's webhooks have receivers.
 func (a *App) demoReceive(ctx context.Context, company int64, inbox *demo.Inbox, fn func() error) error {
-	var all []string
-	for _, k := range domain.EventKinds {
-		all = append(all, string(k))
-	}
-	some := []string{string(domain.EventAssignmentCompleted), string(domain.EventAssignmentFailed)}
-	for _, hook := range []struct {
-		name   string
-		events []string
-		answer func(n int64) int
-	}{
-		{"HR system", all, func(int64) int { return http.StatusOK }},
-		{"CRM, sometimes busy", some, func(n int64) int {
-			if n%4 == 0 {
-				return http.StatusServiceUnavailable
-			}
-			return http.StatusOK
-		}},
-		{"Chat, fails on purpose", []string{string(domain.EventEmployeeJoined), string(domain.EventAssignmentOverdue)},
-			func(int64) int { return http.StatusInternalServerError }},
-	} {
+	var receivers []*demo.Receiver
+	defer func() {
+		for _, r := range receivers {
+			r.Close()
+		}
+	}()
+	for _, hook := range demoHooks {
 		receiver, err := demo.NewReceiver(ctx, hook.name, inbox, hook.answer)
 		if err != nil {
 			return err
 		}
-		defer receiver.Close()
-		added, err := a.AddWebhook(ctx, WebhookInput{Company: company, URL: receiver.URL, Description: hook.name, Events: hook.events})
+		receivers = append(receivers, receiver)
+		var events []string
+		for _, kind := range hook.events {
+			events = append(events, string(kind))
+		}
+		added, err := a.AddWebhook(ctx, WebhookInput{Company: company, URL: receiver.URL, Description: hook.name, Events: events})
 		if err != nil {
 			return err
 		}
