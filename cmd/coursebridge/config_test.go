@@ -29,7 +29,7 @@ func TestConfigCheckNamesTheProblemsAndTheirPlaces(t *testing.T) {
 		file + ", line 4: read --trusted-proxy",
 		file + ", line 5: --secret-key cannot be used",
 		file + ", line 6: read the certificate (--tls-cert",
-		file + ", line 8: --listen cannot listen on \"nowhere\": it must be host:port",
+		file + ", line 8: --listen cannot listen on \"nowhere\": write --listen as host:port",
 		"COURSEBRIDGE_RATE_LIMIT_FILE, " + rate + ": --rate-limit must be between 0 and 1000000, not -5",
 		"COURSEBRIDGE_DRAIN_TIMEOUT: --drain-timeout must be between 0s and 10m0s, not -1s",
 		"\n--rate-burst must be between 0 and 1000000, not -1",

@@ -100,7 +100,7 @@ func TestDangerousValuesAreRefused(t *testing.T) {
 		"--memory-limit=1MiB":                      "at least 64MiB",
 		"--memory-limit=much":                      "a size such as 512MiB",
 		"--metrics-allow=everybody":                "--metrics-allow",
-		"--metrics-listen=nowhere":                 "must be host:port",
+		"--metrics-listen=nowhere":                 "write --metrics-listen as host:port",
 		"--debug-listen=127.0.0.1:99999":           "at most 65535",
 		"--request-retention=-1h":                  "at least 1h0m0s, or 0 to record nothing",
 		"--webhook-retry-delays=-1m":               "negative",

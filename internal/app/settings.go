@@ -50,15 +50,17 @@ func (c Config) checkKey() error {
 func (sc ServeConfig) checkListen() error {
 	var problems []error
 	for _, one := range []struct {
-		flag      string
-		addresses []string
+		flag, forms string
+		addresses   []string
 	}{
-		{"listen", sc.Listen}, {"metrics-listen", []string{sc.Inspect.MetricsListen}}, {"debug-listen", []string{sc.Inspect.DebugListen}},
+		{"listen", "host:port, unix:/path or systemd", sc.Listen},
+		{"metrics-listen", "host:port", []string{sc.Inspect.MetricsListen}},
+		{"debug-listen", "host:port", []string{sc.Inspect.DebugListen}},
 	} {
 		for _, address := range one.addresses {
 			isOther := one.flag == "listen" && (address == "systemd" || strings.HasPrefix(address, "unix:"))
 			if address != "" && !isOther && !isHostPort(address) {
-				problems = append(problems, fmt.Errorf("--%s cannot listen on %q: it must be host:port, such as 127.0.0.1:8080, with a port of at most 65535", one.flag, address))
+				problems = append(problems, fmt.Errorf("--%s cannot listen on %q: write --%s as %s; a port is at most 65535", one.flag, address, one.flag, one.forms))
 			}
 		}
 	}
