@@ -113,7 +113,7 @@ func checkSBOM(t *testing.T, path string) {
 		}
 		refs[c.Ref] = true
 	}
-	if bom.Metadata.Component.Version != "v1.2.0-4-gabcdef" || !strings.Contains(string(text), "pkg:npm/htmx.org@") || strings.Contains(string(text), "esbuild") {
+	if bom.Metadata.Component.Version != "v1.2.0-4-gabcdef" || !strings.Contains(string(text), "pkg:npm/%40fontsource-variable/inter@") || !strings.Contains(string(text), "pkg:npm/uplot@") || strings.Contains(string(text), "esbuild") {
 		t.Errorf("the SBOM is wrong:\n%s", text)
 	}
 }

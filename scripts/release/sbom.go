@@ -42,7 +42,7 @@ type hash struct {
 }
 
 func newComponent(kind, ecosystem, name, version string) component {
-	purl := fmt.Sprintf("pkg:%s/%s@%s", ecosystem, name, version)
+	purl := fmt.Sprintf("pkg:%s/%s@%s", ecosystem, strings.ReplaceAll(name, "@", "%40"), version)
 	return component{Type: kind, Ref: purl, Name: name, Version: version, PURL: purl}
 }
 
@@ -75,11 +75,13 @@ func (r *release) sbom(binary string, p platform) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// buildTools are the packages of web/ that only build or test the assets.
-var buildTools = map[string]bool{"@tailwindcss/cli": true, "axe-core": true, "esbuild": true}
-
-// embeddedPackages returns the npm packages whose code or styles are in the assets.
+// embeddedPackages returns the npm packages whose code or styles are in the assets: those
+// of web/ that have a notice. The others only build or test the assets.
 func embeddedPackages() (out []component, err error) {
+	notices, err := os.ReadFile("THIRD_PARTY_NOTICES.txt")
+	if err != nil {
+		return nil, err
+	}
 	text, err := os.ReadFile("web/package.json")
 	if err != nil {
 		return nil, err
@@ -91,8 +93,9 @@ func embeddedPackages() (out []component, err error) {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(manifest.DevDependencies)) {
-		if !buildTools[name] {
-			out = append(out, newComponent("library", "npm", name, manifest.DevDependencies[name]))
+		version := manifest.DevDependencies[name]
+		if strings.Contains(string(notices), "\n"+name+" "+version+"\n") {
+			out = append(out, newComponent("library", "npm", name, version))
 		}
 	}
 	return out, nil
