@@ -227,3 +227,10 @@ func (c *Cabinet) renderError(p *page, err error) {
 	}
 	p.render(described.Status, view.FailurePage(p.bare(), v))
 }
+
+// PrivatePatterns lists the patterns of all pages that need a session, for tests that
+// go through all of them.
+func PrivatePatterns() (out []string) {
+	(&Cabinet{}).privatePages(func(pattern string, _ handler) { out = append(out, pattern) })
+	return out
+}

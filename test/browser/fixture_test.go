@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/coursebridge/coursebridge/internal/app"
 	"github.com/coursebridge/coursebridge/internal/apptest"
@@ -18,8 +19,11 @@ import (
 
 const password = "four unrelated words here"
 
-// options make a failed delivery wait for longer than a test runs.
-var options = apptest.Options{Serve: func(c *app.ServeConfig) { c.Webhooks.RetryDelays = "10m,10m,10m,10m,10m" }}
+// options make a failed delivery wait for longer than a test runs, and record requests.
+var options = apptest.Options{Serve: func(c *app.ServeConfig) {
+	c.Webhooks.RetryDelays = "10m,10m,10m,10m,10m"
+	c.Retention.Requests = time.Hour
+}}
 
 // onEachEngine starts the program once per engine, with a company.
 func onEachEngine(t *testing.T, fn func(t *testing.T, f *fixture)) {

@@ -1,9 +1,14 @@
 package browser
 
 import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/coursebridge/coursebridge/internal/apptest"
+	"github.com/coursebridge/coursebridge/internal/cabinet"
 )
 
 // widths are those of small phones to large screens, and where the layout changes.
@@ -12,7 +17,10 @@ var widths = []int64{360, 390, 640, 768, 1024, 1280, 1440, 1920}
 // overlaps lists pairs of boxes in the page's main part that cover each other, and
 // boxes whose content sticks out of them.
 const overlaps = `(() => {
+	// A bar that stays in view covers what scrolls under it.
+	const floats = (e) => e && e.tagName !== 'MAIN' && (getComputedStyle(e).position === 'sticky' || floats(e.parentElement));
 	const shown = (e) => {
+		if (floats(e)) return false;
 		const s = getComputedStyle(e), r = e.getBoundingClientRect();
 		return r.width > 1 && r.height > 1 && s.visibility !== 'hidden' && s.opacity !== '0' && s.position !== 'fixed' && s.position !== 'absolute' &&
 			!e.closest('.sr-only, .toasts, .uplot, svg, dialog:not([open]), [popover]:not(:popover-open), details:not([open]) > :not(summary), template');
@@ -56,6 +64,8 @@ func TestNothingOverlaps(t *testing.T) {
 		return
 	}
 	paths := append(fillCompany(f, b), "/cabinet/deliveries?period=custom", "/cabinet/audit?period=custom&from=2026-01-01T00:00", "/cabinet/deliveries/redeliver?period=custom")
+	paths = append(paths, fillRest(f, b)...)
+	checkAllPagesAreListed(t, paths)
 	for _, path := range paths {
 		b.checkLayout(path)
 	}
@@ -76,5 +86,49 @@ func (b *tab) checkLayout(path string) {
 		if found := evaluate[[]string](b, overlaps); len(found) > 0 {
 			b.Errorf("%s at %d: %q", path, width, found)
 		}
+	}
+}
+
+// notPages are the patterns of files, of parts of pages and of pages that only redirect.
+var notPages = regexp.MustCompile(`export|\.csv|/template|/created$|/invited$|recovery-codes$`)
+
+// checkAllPagesAreListed fails for a page of the routing table that no path leads to.
+func checkAllPagesAreListed(t *testing.T, paths []string) {
+	t.Helper()
+	for _, pattern := range cabinet.PrivatePatterns() {
+		method, path, _ := strings.Cut(pattern, " ")
+		if method != http.MethodGet || notPages.MatchString(path) {
+			continue
+		}
+		page := regexp.MustCompile("^" + regexp.MustCompile(`\{[a-zA-Z]+\}`).ReplaceAllString(strings.TrimSuffix(path, "{$}"), `[^/?]+`) + `(\?.*)?$`)
+		if !slices.ContainsFunc(paths, page.MatchString) {
+			t.Errorf("%s is not looked at: add its path to fillCompany or fillRest", pattern)
+		}
+	}
+}
+
+// fillRest returns the paths of the pages that fillCompany leaves out, because
+// accessibility is the same on pages like them.
+func fillRest(f *fixture, b *tab) []string {
+	token := b.createToken("Second")
+	for _, id := range []string{"A-1", "A-2"} {
+		f.call(token, http.MethodPost, "/assignments", map[string]any{"employeeExternalId": "HR-1", "courseId": 1, "externalId": id})
+	}
+	f.call(token, http.MethodPost, "/employees/provision", map[string]string{"externalId": "a-long-identifier-of-somebody-who-has-no-address-yet"})
+	b.postForm("/cabinet/tokens/2/regenerate", "grace", "24", "expiry", "never")
+	b.postForm("/cabinet/webhooks/2/disable")
+	b.postForm("/cabinet/reports/views/new", "page", "assignments", "tab", "overdue", "name", "Overdue")
+	b.waitFor("a failed request", `fetch('/cabinet/requests?outcome=failed').then(r => r.text()).then(t => { window.cbFailed = t.includes('invalid request') }), window.cbFailed === true`)
+	b.open("/cabinet/requests?outcome=failed")
+	failed := evaluate[string](b, `document.querySelector('a[href^="/cabinet/requests/"]').getAttribute('href')`)
+	return []string{
+		"/cabinet/requests", "/cabinet/requests?q=nothing", failed, "/cabinet/tokens/2/end-old", "/cabinet/webhooks/2/enable", "/cabinet/find?q=p",
+		"/cabinet/assignments", "/cabinet/assignments/new", "/cabinet/assignments/1", "/cabinet/assignments/1/deadline",
+		"/cabinet/assignments/1/required", "/cabinet/assignments/1/grant", "/cabinet/assignments/1/revoke",
+		"/cabinet/assignments/bulk?act=deadline&all=1", "/cabinet/jobs/1/cancel", "/cabinet/employees/2/keep", "/cabinet/employees/2/bring-back",
+		"/cabinet/imports/1/result", "/cabinet/courses/1/edit", "/cabinet/reports/views/new?page=assignments&tab=overdue", "/cabinet/reports/views/1/rename",
+		"/cabinet/reports/views/1/remove", "/cabinet/settings/sign-in/password", "/cabinet/settings/sign-in/second-factor/remove",
+		"/cabinet/settings/sessions/end-others", "/cabinet/settings/administrators/2/link", "/cabinet/settings/administrators/2/role",
+		"/cabinet/settings/administrators/2/remove",
 	}
 }

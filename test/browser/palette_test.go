@@ -1,0 +1,70 @@
+package browser
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/coursebridge/coursebridge/internal/apptest"
+)
+
+// press sends a key to the page as the keyboard does.
+func (b *tab) press(key string, control bool) {
+	b.Helper()
+	ctrl := "false"
+	if control {
+		ctrl = "true"
+	}
+	evaluate[bool](b, `(document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent('keydown', {key: '`+key+`', ctrlKey: `+ctrl+`, bubbles: true, cancelable: true})), true`)
+}
+
+// TestIntegratorFindsTheWay uses the keys, the log of requests and the choice of a test
+// event. Pages are the same on every engine, so it runs on one.
+func TestIntegratorFindsTheWay(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, apptest.Start(t, options))
+	b := f.administrator()
+	if b == nil {
+		return
+	}
+	token := b.createToken("HR sync")
+	f.provision(token, 1)
+	f.call(token, http.MethodPost, "/employees/provision", map[string]string{"externalId": "HR-2"})
+
+	b.press("k", true)
+	b.waitFor("the open palette", `document.getElementById('palette').open && document.activeElement.id === 'palette-search'`)
+	b.fill("#palette-search", "reque")
+	b.waitFor("the page in the palette", `document.querySelector('#palette .found a')?.getAttribute('href') === '/cabinet/requests'`)
+	b.press("Enter", false)
+	b.waitFor("the page", `location.pathname === '/cabinet/requests'`)
+	b.press("?", false)
+	b.waitFor("the list of keys", `document.getElementById('keys').open`)
+	evaluate[bool](b, `document.getElementById('keys').close(), true`)
+
+	b.waitFor("both requests", `document.querySelectorAll('tbody tr').length >= 2 && document.body.innerText.includes('400 invalid request') || (location.reload(), false)`)
+	b.press("j", false)
+	b.waitFor("the first row", `document.activeElement.closest('table.rows tbody tr') !== null`)
+	b.press("/", false)
+	b.waitFor("the search", `document.activeElement.matches('[data-search]')`)
+	evaluate[bool](b, `(() => { const s = document.querySelector('select[name=outcome]'); s.value = 'failed'; s.dispatchEvent(new Event('change', {bubbles: true})); return true })()`)
+	b.waitFor("the filter in the address", `location.search.includes('outcome=failed') && document.querySelectorAll('#list tbody tr').length === 1`)
+	b.click("POST /api/v1/employees/provision")
+	b.waitForText("name: is required")
+	b.waitFor("the masked body", `document.querySelector('.code')?.innerText.includes('"externalId": "•••"') === true`)
+
+	hook := newReceiver(t)
+	b.addWebhook(hook.URL)
+	evaluate[bool](b, `(() => { const s = document.querySelector('form[action$="/test"] select'); s.value = 'assignment.completed'; return s.value !== '' })()`)
+	b.click("Send test event")
+	b.waitForText("answer of the receiver")
+	if got := hook.events("assignment.completed"); len(got) != 1 {
+		t.Errorf("%d test events of the chosen kind have arrived, want 1", len(got))
+	}
+
+	evaluate[bool](b, `document.fonts.load('14px Inter').then(() => { window.cbFont = document.fonts.check('14px Inter') }), true`)
+	b.waitFor("the font", `window.cbFont === true`)
+	b.open("/cabinet/webhooks")
+	shift := evaluate[float64](b, `(() => { const o = new PerformanceObserver(() => {}); o.observe({type: 'layout-shift', buffered: true}); return o.takeRecords().reduce((sum, e) => sum + e.value, 0) })()`)
+	if shift > 0 {
+		t.Errorf("the layout of a page shifts by %g", shift)
+	}
+}
