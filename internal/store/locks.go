@@ -52,6 +52,22 @@ import (
 //     that are recorded after it; one that is being recorded meanwhile came before.
 //   - company → default deadline: a change applies to assignments made after it;
 //     one that is being made meanwhile came before.
+//   - grant, archived course → assignment: archiving locks the course as a rename
+//     does. Withdrawing a grant does not: an assignment that is being made meanwhile
+//     came before, and what was assigned stays.
+//   - course → slice: a slice has the titles of the modules as they were when it was
+//     cut; a change of the course that is being made meanwhile came after.
+//   - assignment → edited slice: EditSlice locks the course FOR UPDATE and looks for
+//     assignments in a later statement, which sees those that held it FOR SHARE.
+//   - employee → imported row: the check of a file only shows. Carrying it out decides
+//     again within Provision, PatchEmployee and AssignImported, under their locks.
+//   - imports of a company → import, job: AddImport and StartImport lock the company.
+//   - job → step: a step advances the job from the cursor that it began at in the
+//     transaction of its changes, or fails with ErrJobMoved and changes nothing.
+//   - number of tokens, saved views and endpoints → another one: the company, or its
+//     subscriptions, are locked before they are counted.
+//   - rows → kept totals: triggers append changes in the transaction of the row, and
+//     totals change under the lock of total_companies only.
 //   - endpoint → delivery: see outbox.prepare.
 //   - token → request: see outbox.bumpVersion.
 
