@@ -19,7 +19,7 @@ func (c *doctorCommand) Run(ctx context.Context, parsed *kong.Context, cli *comm
 	}
 	config := cli.config()
 	config.DatabaseConnections = c.DatabaseConnections
-	found := app.Doctor(ctx, app.Examined{Config: config, Serve: serve, SecretFiles: files.secretFiles(parsed)})
+	found := app.Doctor(ctx, app.DoctorInput{Config: config, Serve: serve, SecretFiles: files.secretFiles(parsed)})
 	if err := cli.out.print(found); err != nil {
 		return err
 	}

@@ -21,9 +21,9 @@ const (
 )
 
 const (
-	// doctorTimeout bounds each question to the network.
+	// doctorTimeout bounds each network request.
 	doctorTimeout = 5 * time.Second
-	// maxClockSkew is how far the clocks of servers and database may differ unnoticed.
+	// maxClockSkew is how far the clocks of servers and database may differ before it is a warning.
 	maxClockSkew = 2 * time.Second
 )
 
@@ -52,8 +52,8 @@ func (d Diagnosis) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// Examined is what Doctor looks at.
-type Examined struct {
+// DoctorInput is what Doctor looks at.
+type DoctorInput struct {
 	Config Config
 	Serve  ServeConfig
 	// SecretFiles are files with secrets that the settings came from.
@@ -61,68 +61,69 @@ type Examined struct {
 }
 
 // Doctor checks an installation from this machine. It changes nothing.
-func Doctor(ctx context.Context, e Examined) Diagnosis {
-	x := &examination{Examined: e}
-	x.settings()
-	a := x.database(ctx)
+func Doctor(ctx context.Context, in DoctorInput) Diagnosis {
+	c := &checker{DoctorInput: in}
+	c.checkSettings()
+	a := c.checkDatabase(ctx)
 	if a != nil {
 		defer func() { _ = a.Close() }()
-		x.key(ctx, a)
-		x.clock(a)
+		c.checkKey(ctx, a)
+		c.checkClock(a)
 	}
-	address := x.publicAddress(ctx, a)
-	x.names(ctx, address)
-	x.reach(ctx, address)
-	x.certificates()
-	x.permissions()
-	out := Diagnosis{Healthy: true, Findings: x.findings}
-	for _, f := range x.findings {
+	address := c.publicAddress(ctx, a)
+	c.checkDNS(ctx, address)
+	c.checkPublicURL(ctx, address)
+	c.checkCAs()
+	c.checkPermissions()
+	out := Diagnosis{Healthy: true, Findings: c.findings}
+	for _, f := range c.findings {
 		out.Healthy = out.Healthy && f.Status != findingFailure
 	}
 	return out
 }
 
-// examination collects findings.
-type examination struct {
-	Examined
+// checker makes the checks and collects their findings.
+type checker struct {
+	DoctorInput
 	findings []Finding
 }
 
-func (x *examination) ok(check, format string, args ...any) {
-	x.findings = append(x.findings, Finding{check, findingOK, fmt.Sprintf(format, args...), ""})
+func (c *checker) ok(check, format string, args ...any) {
+	c.findings = append(c.findings, Finding{check, findingOK, fmt.Sprintf(format, args...), ""})
 }
 
-func (x *examination) warn(check, hint, format string, args ...any) {
-	x.findings = append(x.findings, Finding{check, findingWarning, fmt.Sprintf(format, args...), hint})
+func (c *checker) warn(check, hint, format string, args ...any) {
+	c.findings = append(c.findings, Finding{check, findingWarning, fmt.Sprintf(format, args...), hint})
 }
 
-func (x *examination) fail(check, hint, format string, args ...any) {
-	x.findings = append(x.findings, Finding{check, findingFailure, fmt.Sprintf(format, args...), hint})
+func (c *checker) fail(check, hint, format string, args ...any) {
+	c.findings = append(c.findings, Finding{check, findingFailure, fmt.Sprintf(format, args...), hint})
 }
 
-func (x *examination) settings() {
-	if err := CheckSettings(x.Config, x.Serve); err != nil {
-		x.fail("settings", "coursebridge config check names the file and the line, or the variable", "%s", OneLine(err))
+func (c *checker) checkSettings() {
+	if err := CheckSettings(c.Config, c.Serve); err != nil {
+		c.fail("settings", "coursebridge config check names the file and the line, or the variable", "%s", OneLine(err))
 		return
 	}
-	x.ok("settings", "serve would accept them")
+	c.ok("settings", "serve would accept them")
 }
 
-// database opens the database, or returns nil.
-func (x *examination) database(ctx context.Context) *App {
-	c := x.Config
-	c.Create, c.DatabaseWait, c.LostKey = false, 0, true // the key is checked apart
-	a, err := Open(ctx, c)
+// checkDatabase opens the database and asks it something. It returns nil if the
+// database cannot be opened.
+func (c *checker) checkDatabase(ctx context.Context) *App {
+	config := c.Config
+	config.Create, config.DatabaseWait, config.LostKey = false, 0, true // the key is checked apart
+	a, err := Open(ctx, config)
 	if err != nil {
-		x.fail("database", databaseHint(err), "%s", OneLine(err))
+		c.fail("database", databaseHint(err), "%s", OneLine(err))
 		return nil
 	}
 	began := time.Now()
 	if err := a.store.Engine().Ping(ctx); err != nil {
-		x.fail("database", databaseHint(err), "%s", OneLine(err))
+		c.fail("database", databaseHint(err), "%s", OneLine(err))
 		return a
 	}
-	x.ok("database", "%s answers in %.1f ms; schema version %d", a.store.Engine().Name(), float64(time.Since(began).Microseconds())/1e3, migrations.Version)
+	c.ok("database", "%s answers in %.1f ms; schema version %d", a.store.Engine().Name(), float64(time.Since(began).Microseconds())/1e3, migrations.Version)
 	return a
 }
 
@@ -138,47 +139,51 @@ func databaseHint(err error) string {
 	case errors.Is(err, db.ErrUnavailable):
 		return "start the database, open the way to its port, or correct --database"
 	case errors.As(err, &outdated):
-		return "coursebridge migrate, or start serve, which migrates"
+		return "run coursebridge migrate, or start serve, which migrates by itself"
 	case strings.Contains(err.Error(), "use a newer coursebridge"):
 		return "install the version of the other servers"
 	}
 	return ""
 }
 
-func (x *examination) key(ctx context.Context, a *App) {
-	switch err := a.openBox(ctx); {
+func (c *checker) checkKey(ctx context.Context, a *App) {
+	err := a.openBox(ctx)
+	switch {
+	case errors.Is(err, db.ErrUnavailable):
+		c.fail("key", databaseHint(err), "%s", OneLine(err))
 	case err != nil:
-		x.fail("key", "give every server the key that the secrets were encrypted with; if it is lost: coursebridge secret-key reset", "%s", OneLine(err))
+		c.fail("key", "give every server the key that the secrets were encrypted with; if it is lost: coursebridge secret-key reset", "%s", OneLine(err))
 	case a.keyFile == "" && a.config.SecretKey == "":
-		x.warn("key", "set "+secret.Env+" to the output of openssl rand -base64 32, the same on every server",
+		c.warn("key", "set "+secret.Env+" to the output of openssl rand -base64 32, the same on every server",
 			"no secret key is set: whoever reads the database can read the webhook secrets")
 	default:
-		x.ok("key", "it decrypts the secrets in the database")
+		c.ok("key", "it decrypts the secrets in the database")
 	}
 }
 
-// clock compares this machine's clock with the database's. On SQLite that is the same
-// clock, unless it has stepped back since the last change.
-func (x *examination) clock(a *App) {
+// checkClock compares this machine's clock with the database's. On SQLite that is the
+// same clock, unless it has stepped back since the last change.
+func (c *checker) checkClock(a *App) {
 	skew := time.Until(a.store.Now()).Round(time.Millisecond)
 	if skew.Abs() > maxClockSkew {
-		x.warn("clock", "synchronise the clocks of all machines (chrony or systemd-timesyncd)",
-			"this machine's clock differs from the database's by %s; second factors and signatures with a time may be refused", skew.Abs())
+		c.warn("clock", "synchronise the clocks of all machines (chrony or systemd-timesyncd)",
+			"this machine's clock differs from the database's by %s; one-time codes and signatures, which carry a time, may be refused", skew.Abs())
 		return
 	}
-	x.ok("clock", "it agrees with the database's within %s", maxClockSkew)
+	c.ok("clock", "it agrees with the database's within %s", maxClockSkew)
 }
 
-// publicAddress returns the address that people use, or "" if none was chosen.
-func (x *examination) publicAddress(ctx context.Context, a *App) string {
-	chosen := x.Config.PublicURL
+// publicAddress returns the address that people use, or "" if none was chosen or it is
+// not a URL. It warns if the settings and the installation differ.
+func (c *checker) publicAddress(ctx context.Context, a *App) string {
+	chosen := c.Config.PublicURL
 	if a != nil {
 		stored, err := a.store.Setting(ctx, publicURLSetting)
 		if err != nil {
-			x.fail("public-url", databaseHint(err), "%s", OneLine(err))
+			c.fail("public-url", databaseHint(err), "%s", OneLine(err))
 		}
 		if own := strings.TrimRight(chosen, "/"); own != "" && len(stored) > 0 && string(stored) != own {
-			x.warn("public-url", "start every server with the same --public-url, or change it for all: coursebridge public-url "+own,
+			c.warn("public-url", "start every server with the same --public-url, or change it for all: coursebridge public-url "+own,
 				"these settings say %s, the installation has %s", own, stored)
 		}
 		if chosen == "" {
