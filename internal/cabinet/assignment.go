@@ -213,11 +213,14 @@ func changedBy(c domain.AssignmentChange) string {
 		return "Platform operator"
 	case string(domain.ActorSystem):
 		return "Automatic"
-	case string(domain.ActorPlatform), "":
-		if c.Cause == domain.CauseAssigned {
-			return "" // nothing is known about it any more
+	case string(domain.ActorPlatform):
+		return "Learning platform"
+	case "":
+		switch domain.ActivityType(c.Cause) {
+		case domain.ActivityStarted, domain.ActivityProgress, domain.ActivityAttemptFinished:
+			return "Learner"
 		}
-		return "Learner"
+		return "" // an older program made the change: nothing else is known about it
 	}
 	return c.By
 }

@@ -28,6 +28,8 @@ func (c *Cabinet) coursePages(private register) {
 	private("POST "+one+"/edit", withCourse(editSlice))
 	private("GET "+one+"/archive", withCourse(confirmArchive))
 	private("POST "+one+"/archive", withCourse(archiveCourse))
+	private("GET "+one+"/restore", withCourse(confirmRestore))
+	private("POST "+one+"/restore", withCourse(restoreCourse))
 }
 
 // courseQuery reads the filter from the address. It returns the filter as shown and
@@ -266,4 +268,15 @@ func archiveCourse(p *page, c domain.Course) error {
 		return err
 	}
 	return p.redirectDone("“"+c.Name+"” was archived.", view.PathCourse(c.ID))
+}
+
+func confirmRestore(p *page, c domain.Course) error {
+	return p.showConfirm(view.CourseRestore(view.Course{ID: c.ID, Name: c.Name}))
+}
+
+func restoreCourse(p *page, c domain.Course) error {
+	if err := p.Learning.RestoreCourse(p.r.Context(), p.caller(), c.ID); err != nil {
+		return err
+	}
+	return p.redirectDone("“"+c.Name+"” can be assigned again.", view.PathCourse(c.ID))
 }

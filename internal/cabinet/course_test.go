@@ -56,6 +56,9 @@ func TestSliceFromMakingToArchiving(t *testing.T) {
 		if err != nil || domain.CodeOf(results[0].Err) != domain.CodeCourseArchived {
 			f.Errorf("assigning an archived slice: %v, %v; want %s", results, err, domain.CodeCourseArchived)
 		}
-		v.get(view.PathAudit).wantText("Course archived", "Course changed")
+		v.get(slice).wantText("Restore").wantNoText(slice + "/archive")
+		v.get(slice + "/restore").wantText("Restore “Office”?")
+		v.post(slice + "/restore").wantRedirect(slice).wantText("can be assigned again.").wantNoText("This course is archived")
+		v.get(view.PathAudit).wantText("Course archived", "Course changed", "Course restored")
 	})
 }

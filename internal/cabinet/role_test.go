@@ -50,6 +50,7 @@ var routeAccess = map[string]access{
 	"GET " + view.PathCourses + "/{id}/slice": look, "POST " + view.PathCourses + "/{id}/slice": change,
 	"GET " + view.PathCourses + "/{id}/edit": look, "POST " + view.PathCourses + "/{id}/edit": change,
 	"GET " + view.PathCourses + "/{id}/archive": look, "POST " + view.PathCourses + "/{id}/archive": change,
+	"GET " + view.PathCourses + "/{id}/restore": look, "POST " + view.PathCourses + "/{id}/restore": change,
 
 	"GET " + view.PathFind: look, "GET " + view.PathRequests: look, "GET " + view.PathRequests + "/{id}": look,
 	"GET " + view.PathAssignments: look, "GET " + view.PathAssignmentsExport: look, "GET " + view.PathAssignments + "/{id}": look,

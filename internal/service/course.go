@@ -43,6 +43,15 @@ func (l *Learning) ArchiveCourse(ctx context.Context, c domain.Caller, id int64)
 	return l.store.ArchiveCourse(ctx, c, id)
 }
 
+// RestoreCourse makes an archived course of the company's own assignable again. Codes:
+// course_not_found, wrong_company.
+func (l *Learning) RestoreCourse(ctx context.Context, c domain.Caller, id int64) error {
+	if err := c.Authorize(domain.PermissionChange); err != nil {
+		return err
+	}
+	return l.store.RestoreCourse(ctx, c, id)
+}
+
 // CutSlice makes a course from some modules of another one, named by their
 // positions from 1. Codes: invalid_request, course_not_found, wrong_company,
 // external_id_taken.

@@ -72,6 +72,7 @@ type CourseStore interface {
 	Course(ctx context.Context, company, id int64) (domain.Course, error)
 	AddCourse(ctx context.Context, c domain.Caller, course domain.Course) (int64, error)
 	ArchiveCourse(ctx context.Context, c domain.Caller, id int64) error
+	RestoreCourse(ctx context.Context, c domain.Caller, id int64) error
 	EditSlice(ctx context.Context, c domain.Caller, slice domain.Course) error
 	CourseOverviews(ctx context.Context, company int64) ([]domain.CourseOverview, error)
 	DaysToComplete(ctx context.Context, company, course int64) (map[int]int64, error)

@@ -144,7 +144,7 @@ func (r *activityReport) applyOne(a *trackedAssignment, act domain.Activity, now
 		r.events = append(r.events, domain.AssignmentEvent(domain.EventAssignmentOverdue, before, now))
 		a.OverdueAt = &now
 	}
-	if moves := movesOf(before, a.Assignment, act, now); len(moves) > 0 {
+	if moves := movesOf(before, a.Assignment, act, act.OccurredAt); len(moves) > 0 {
 		r.moves = append(r.moves, moves...)
 		r.addEvent(a.Assignment, now)
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/store/db"
@@ -63,6 +64,15 @@ func (s *Store) AddCourse(ctx context.Context, c domain.Caller, course domain.Co
 // ArchiveCourse takes a course of the company's own out of what can be assigned.
 // What was assigned stays. Codes: course_not_found, wrong_company.
 func (s *Store) ArchiveCourse(ctx context.Context, c domain.Caller, id int64) error {
+	return s.setArchived(ctx, c, id, true)
+}
+
+// RestoreCourse undoes ArchiveCourse. Codes: course_not_found, wrong_company.
+func (s *Store) RestoreCourse(ctx context.Context, c domain.Caller, id int64) error {
+	return s.setArchived(ctx, c, id, false)
+}
+
+func (s *Store) setArchived(ctx context.Context, c domain.Caller, id int64, archive bool) error {
 	return s.write(ctx, func(tx db.Tx, box *outbox) error {
 		owner, found, archived := int64(0), false, false
 		b := &db.Batch{}
@@ -76,12 +86,18 @@ func (s *Store) ArchiveCourse(ctx context.Context, c domain.Caller, id int64) er
 			return domain.ErrCourseNotFound
 		case owner != c.Company.ID:
 			return domain.ErrCourseWrongCompany
-		case archived:
+		case archived == archive:
 			return nil
 		}
+		var at *time.Time
+		action := "course.restored"
+		if archive {
+			now := tx.Now()
+			at, action = &now, "course.archived"
+		}
 		b = &db.Batch{}
-		b.Exec(`UPDATE courses SET archived_at = $2 WHERE id = $1`, id, tx.Now())
-		box.audit(b, tx.Now(), courseEntry(c, "course.archived", id))
+		b.Exec(`UPDATE courses SET archived_at = $2 WHERE id = $1`, id, at)
+		box.audit(b, tx.Now(), courseEntry(c, action, id))
 		box.bumpVersion(b, domain.CacheCourses)
 		tx.SendAndCommit(b)
 		return nil

@@ -2,8 +2,8 @@ package browser
 
 import "testing"
 
-// TestReportIsFilteredAndARecordIsOpened goes from the list of reports to a filtered
-// matrix and to the printable record of a person.
+// TestReportIsFilteredAndARecordIsOpened goes from the list of reports to a filter that
+// is saved, and to the printable record of a person.
 func TestReportIsFilteredAndARecordIsOpened(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(_ *testing.T, f *fixture) {
@@ -15,6 +15,21 @@ func TestReportIsFilteredAndARecordIsOpened(t *testing.T) {
 		b.open("/cabinet/reports")
 		b.click("Who is overdue?")
 		b.waitForText("Nobody is overdue")
+		evaluate[bool](b, `((s) => (s.value = 'yes', s.dispatchEvent(new Event('change', {bubbles: true}))))(document.querySelector('select[name=required]'))`)
+		b.waitFor("the filter in the link", `[...document.querySelectorAll('a')].some(a => a.innerText === 'Save view' && a.href.includes('required=yes'))`)
+		b.click("Save view")
+		b.waitFor("the form", `document.querySelector('input[name=name]') !== null`)
+		b.fill("input[name=name]", "Late and required")
+		evaluate[bool](b, `document.querySelector('form.form').requestSubmit(), true`)
+		b.waitForText("The view was saved.")
+		b.open("/cabinet/reports")
+		evaluate[bool](b, `document.querySelector('a[href$="/rename"]').click(), true`)
+		b.waitFor("the dialog", `document.querySelector('#dialog input[name=name]') !== null`)
+		b.fill("#dialog input[name=name]", "Every Monday")
+		evaluate[bool](b, `document.querySelector('#dialog form').requestSubmit(), true`)
+		b.waitForText("The view was renamed.")
+		b.click("Every Monday")
+		b.waitFor("the filter of the view", `location.search === '?required=yes'`)
 		b.open("/cabinet/reports/person")
 		b.fill("input[type=search]", "nobody")
 		evaluate[bool](b, `document.querySelector('input[type=search]').dispatchEvent(new Event('input', {bubbles: true})), true`)

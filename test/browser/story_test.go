@@ -12,7 +12,7 @@ import (
 func TestStoryOfAnHRAdministrator(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(t *testing.T, f *fixture) {
-		if _, err := f.program.AddCourse(t.Context(), f.company.CompanyID, app.CourseInput{Name: "Workplace safety"}); err != nil {
+		if _, err := f.program.AddCourse(t.Context(), f.company.CompanyID, app.CourseInput{Name: "Workplace safety", Modules: []string{"Fire", "Ladders", "First aid"}}); err != nil {
 			t.Fatal(err)
 		}
 		b := f.administrator()
@@ -65,6 +65,11 @@ func TestStoryOfAnHRAdministrator(t *testing.T) {
 		b.waitForText("Assigned: Workplace safety")
 		b.waitForText("overdue")
 
+		b.makeSlice()
+		b.open("/cabinet")
+		b.waitForText("Needs attention")
+		b.waitFor("the overdue assignment among them", `((a) => a !== null && (a.click(), true))(document.querySelector('main a[href="/cabinet/assignments?tab=overdue"]'))`)
+		b.waitFor("the overdue assignments", `location.search === '?tab=overdue' && document.querySelector('table').innerText.includes('Jānis Kalniņš')`)
 		b.open("/cabinet/reports")
 		b.click("Were we compliant on a date?")
 		b.waitFor("the course in the report", `location.pathname === '/cabinet/reports/compliance' && document.querySelector('table')?.innerText.includes('Workplace safety')`)
@@ -75,4 +80,28 @@ func TestStoryOfAnHRAdministrator(t *testing.T) {
 			t.Errorf("the pages requested other hosts: %v", away)
 		}
 	})
+}
+
+// makeSlice makes a slice of the course, archives it and brings it back.
+func (b *tab) makeSlice() {
+	b.Helper()
+	b.open("/cabinet/courses")
+	b.click("Workplace safety")
+	b.waitForText("First aid")
+	b.click("Make a slice")
+	b.waitFor("the form", `document.querySelector('input[name=module]') !== null`)
+	b.fill("input[name=name]", "Office safety")
+	evaluate[bool](b, `[1, 3].forEach(n => document.querySelector('input[name=module][value="' + n + '"]').click()), true`)
+	b.fill("input[name=place-1]", "9")
+	evaluate[bool](b, `document.querySelector('form.form').requestSubmit(), true`)
+	b.waitForText("The slice was made.")
+	b.waitFor("the chosen order", `((t) => t.indexOf('First aid') < t.indexOf('Fire'))(document.querySelector('main').innerText)`)
+	b.click("Archive")
+	b.waitForText("Archive “Office safety”?")
+	evaluate[bool](b, `document.querySelector('#dialog form').requestSubmit(), true`)
+	b.waitForText("This course is archived")
+	b.click("Restore")
+	b.waitForText("Restore “Office safety”?")
+	evaluate[bool](b, `document.querySelector('#dialog form').requestSubmit(), true`)
+	b.waitForText("can be assigned again.")
 }

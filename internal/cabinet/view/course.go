@@ -187,8 +187,16 @@ func CourseArchive(c Course) Confirm {
 	}
 	return Confirm{
 		Section: SectionCourses, Crumbs: []Link{{"Courses", PathCourses}, {c.Name, PathCourse(c.ID)}}, Title: "Archive “" + c.Name + "”?",
-		Effects: append(effects, "Results stay in reports. It can't be brought back here."), Action: PathCourse(c.ID, "archive"), Verb: "Archive", Danger: true,
+		Effects: append(effects, "Results stay in reports. You can restore it later."), Action: PathCourse(c.ID, "archive"), Verb: "Archive", Danger: true,
 		Cancel: PathCourse(c.ID),
+	}
+}
+
+// CourseRestore asks whether to bring an archived course back.
+func CourseRestore(c Course) Confirm {
+	return Confirm{
+		Section: SectionCourses, Crumbs: []Link{{"Courses", PathCourses}, {c.Name, PathCourse(c.ID)}}, Title: "Restore “" + c.Name + "”?",
+		Effects: []string{"It can be assigned again."}, Action: PathCourse(c.ID, "restore"), Verb: "Restore", Cancel: PathCourse(c.ID),
 	}
 }
 

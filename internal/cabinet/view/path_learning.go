@@ -25,5 +25,5 @@ func PathReport(kind string, verb ...string) string { return itemPath(PathReport
 // PathCoursesExport is the list of courses as a file.
 const PathCoursesExport = "/cabinet/courses/export.csv"
 
-// PathCourse is a course's page, or with a verb (slice, edit, archive) an action on it.
+// PathCourse is a course's page, or with a verb (slice, edit, archive, restore) an action on it.
 func PathCourse(id int64, verb ...string) string { return itemPath(PathCourses, formatInt(id), verb) }

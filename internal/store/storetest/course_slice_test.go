@@ -2,6 +2,7 @@ package storetest_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/store"
@@ -51,6 +52,31 @@ func TestSliceIsEditedWhileNobodyHasIt(t *testing.T) {
 		list, err := s.CourseOverviews(t.Context(), f.c.Company.ID)
 		if err != nil || len(list) != 2 || list[0].ModuleCount != 3 || !list[1].Archived() {
 			t.Errorf("the courses are %+v, %v; want the course with 3 modules and the archived slice", list, err)
+		}
+		if err := s.RestoreCourse(t.Context(), other.c, slice.ID); domain.CodeOf(err) != domain.CodeWrongCompany {
+			t.Errorf("another company restores the slice: %v", err)
+		}
+		if err := s.RestoreCourse(t.Context(), f.c, slice.ID); err != nil {
+			t.Fatal(err)
+		}
+		f.assign("B", "E1", slice.ID)
+	})
+}
+
+// The history of an assignment has the time when something happened, not when it was
+// reported.
+func TestHistoryHasTheTimeOfTheActivity(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newTestCompany(t, s)
+		exam := f.addAssessment()
+		f.provisionAll("E1")
+		a := f.assign("A", "E1", exam)
+		happened := s.Now().Add(-time.Hour).Truncate(time.Millisecond)
+		f.report(ended("x", a.ID, happened, 100_00))
+		history, err := s.AssignmentHistory(t.Context(), f.c.Company.ID, a.ID)
+		if err != nil || len(history) != 2 || !history[1].At.Equal(happened) || history[1].To != domain.StatusCompleted {
+			t.Errorf("the history is %+v, %v; want it completed at %s", history, err, happened)
 		}
 	})
 }
