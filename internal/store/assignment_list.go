@@ -72,10 +72,14 @@ func (s *Store) narrow(cond *conditions, company int64, q domain.AssignmentQuery
 	if q.Required != nil {
 		cond.add("a.is_required = ?", *q.Required)
 	}
-	if q.Tag != "" {
+	search := domain.CleanSearch(q.Search)
+	switch {
+	case q.Tag != "" && search != "": // one look for each person found, instead of reading all who have the tag
+		cond.add("(SELECT 1 FROM employee_tags t WHERE t.company_id = ? AND t.tag = ? AND t.employee_id = a.employee_id) IS NOT NULL", company, q.Tag)
+	case q.Tag != "":
 		cond.add("a.employee_id IN (SELECT t.employee_id FROM employee_tags t WHERE t.company_id = ? AND t.tag = ?)", company, q.Tag)
 	}
-	if search := domain.CleanSearch(q.Search); search != "" {
+	if search != "" {
 		found, args := s.employeesFound(company, search, domain.MaxMatches)
 		cond.add(`a.employee_id IN (`+found+`)`, args...)
 	}

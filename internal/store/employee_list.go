@@ -146,19 +146,23 @@ func (s *Store) addListConditions(cond *conditions, company int64, f domain.Empl
 	} else {
 		cond.add("e.left_at IS NULL")
 	}
-	switch f.Select {
-	case domain.EmployeesOverdue:
+	search := domain.CleanSearch(f.Search)
+	switch {
+	case f.Select == domain.EmployeesOverdue && search != "": // one look for each person found
+		cond.add(`(SELECT 1 FROM assignments a WHERE a.company_id = e.company_id AND a.employee_id = e.id
+			AND a.overdue_at IS NOT NULL AND a.revoked_at IS NULL AND a.status <> 'completed' LIMIT 1) IS NOT NULL`)
+	case f.Select == domain.EmployeesOverdue:
 		// The index assignments_overdue_employee holds these rows in the order of the
 		// employees. An assignment enters it within a second of its deadline.
 		cond.add(`e.id IN (SELECT a.employee_id FROM assignments a WHERE a.company_id = ? AND a.employee_id > ?
 			AND a.overdue_at IS NOT NULL AND a.revoked_at IS NULL AND a.status <> 'completed')`, company, after)
-	case domain.EmployeesUnassigned:
+	case f.Select == domain.EmployeesUnassigned:
 		cond.add(unassigned)
 	}
 	if f.Tag != "" {
 		cond.add(`e.id IN (SELECT t.employee_id FROM employee_tags t WHERE t.company_id = ? AND t.tag = ? AND t.employee_id > ?)`, company, f.Tag, after)
 	}
-	if search := domain.CleanSearch(f.Search); search != "" {
+	if search != "" {
 		found, args := s.employeesFound(company, search, domain.MaxMatches)
 		cond.add(`e.id IN (`+found+`)`, args...)
 	}

@@ -36,6 +36,14 @@ type SavedView struct {
 	Courses map[string]string // names by id, to describe the filter
 }
 
+// PageViews is what a page offers about its own saved views.
+type PageViews struct {
+	Page    string
+	Query   []string // its filter, as pairs of an address
+	Saved   []SavedView
+	CanSave bool
+}
+
 // ViewForm names a view.
 type ViewForm struct {
 	View   SavedView
