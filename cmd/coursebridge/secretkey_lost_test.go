@@ -43,10 +43,11 @@ func TestSecretKeyReset(t *testing.T) {
 		}
 		newCompany(t, database)
 		var secret string
-		url, valid := signatures(t, &secret)
+		url, valid, own := signatures(t, &secret)
 		add := []string{"webhook", "add", "--company", "1", "--url", url, "--event", "employee.joined", "--webhook-allow-private", "--webhook-allow-http"}
 		secret = mustRun(t, database, add...)["secret"].(string)
 		before := secret
+		addHeader(t, database, strings.Repeat("ab", 32))
 		token := mustRun(t, database, "token", "create", "--company", "1", "--name", "x", "--scope", "b2b_provision")["token"].(string)
 		if got := mustRun(t, database, "secret-key", "reset", "--confirm")["webhooks"].([]any); len(got) != 0 {
 			t.Errorf("a reset with the right key replaced %v", got)
@@ -72,6 +73,7 @@ func TestSecretKeyReset(t *testing.T) {
 		}
 		provision(t, startServer(t, database), token, "one")
 		wantSigned(t, valid, "after the reset")
+		wantHeader(t, own, "") // it was lost with the key
 		if got := mustRun(t, database, "secret-key", "reset"); len(got["webhooks"].([]any))+len(got["secondFactors"].([]any)) != 0 {
 			t.Errorf("left to reset: %v", got)
 		}
