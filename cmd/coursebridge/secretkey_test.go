@@ -56,7 +56,7 @@ func wantSigned(t *testing.T, valid chan bool, when string) {
 	}
 }
 
-// addHeader gives the endpoints of company 1 a header of their own, encrypted with the
+// addHeader sets a header of their own for the endpoints of company 1, encrypted with the
 // key.
 func addHeader(t *testing.T, database, key string) {
 	t.Helper()

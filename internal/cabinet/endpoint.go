@@ -196,10 +196,8 @@ func (p *page) endpointDetail(e domain.Endpoint) (view.EndpointDetail, error) {
 	if v.Held, err = p.heldEvents(e); err != nil {
 		return v, err
 	}
-	headers, err := p.Webhooks.Headers(e)
-	if err != nil {
-		return v, err
-	}
+	headers, readable := p.Webhooks.Headers(e)
+	v.HeadersLost = !readable
 	for _, h := range headers {
 		v.Headers = append(v.Headers, h.Name)
 	}
@@ -255,13 +253,13 @@ func editForm(p *page) error {
 	if err != nil {
 		return err
 	}
-	headers, err := p.Webhooks.Headers(e)
-	if err != nil {
-		return err
-	}
+	headers, readable := p.Webhooks.Headers(e)
 	form := view.EndpointForm{
 		ID: e.ID, URL: e.URL, Description: e.Description, StrictOrder: e.StrictOrder, Kinds: kinds, HTTPAllowed: p.AllowHTTP,
 		Headers: domain.FormatHeaders(headers),
+	}
+	if !readable {
+		form.Errors = view.Errors{"headers": "The headers could not be decrypted. Enter them again."}
 	}
 	if e.RatePerMinute > 0 {
 		form.Rate = strconv.FormatInt(e.RatePerMinute, 10)

@@ -9,6 +9,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/app"
 	"github.com/coursebridge/coursebridge/internal/apptest"
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
+	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
 func TestWebhookForm(t *testing.T) {
@@ -237,5 +238,30 @@ func TestEnablingOffersWhatWasHeld(t *testing.T) {
 		v.get(path).wantStatus(http.StatusOK).wantText("3 events are waiting.")
 		offer := v.post(path + "/enable").wantRedirect(path).wantText("3 events were held").find(`href="(` + view.PathRedeliver + `\?[^"]*)"`)
 		v.get(offer).wantStatus(http.StatusOK).wantText("3 deliveries match", "Redeliver 3")
+	})
+}
+
+// A webhook whose own headers can't be decrypted is not sent without them, and its
+// pages stay usable.
+func TestHeadersThatCanNotBeDecrypted(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		v := f.administrator()
+		receiver := f.receiver(http.StatusOK)
+		webhook := v.addWebhook(receiver.URL)
+		_, token := v.createToken("HR sync")
+		f.exec(`UPDATE endpoints SET headers = $1`, []byte("\x01encrypted with another key"))
+		f.provision(token, 1, 1)
+		detail := v.waitForText(view.PathDeliveries+"?state=retrying", "HR-1").find(`href="(` + view.PathDeliveries + `/[0-9a-f-]{36})"`)
+		v.get(detail).wantStatus(http.StatusOK).wantText("operator")
+		v.get(webhook).wantStatus(http.StatusOK).wantText("Enter them again under Edit")
+		v.get(webhook + "/edit").wantStatus(http.StatusOK).wantText("could not be decrypted")
+		if n := len(receiver.got); n != 0 {
+			t.Errorf("%d requests were sent without the headers", n)
+		}
+		form := []string{"url", receiver.URL, "event", "employee.joined", "headers"}
+		v.post(webhook+"/edit", append(form, "X-Own: "+domain.HeaderMask)...).wantStatus(http.StatusUnprocessableEntity).wantText("Enter the value of X-Own")
+		v.post(webhook+"/edit", append(form, "X-Own: again")...).wantStatus(http.StatusSeeOther)
+		v.get(webhook).wantStatus(http.StatusOK).wantText("X-Own").wantNoText("Enter them again")
 	})
 }

@@ -8,13 +8,13 @@ import (
 )
 
 // Headers returns the headers that are added to an endpoint's requests, with masked
-// values.
-func (w *Webhooks) Headers(e domain.Endpoint) (domain.Headers, error) {
+// values. It reports false if they can't be decrypted: the company enters them again.
+func (w *Webhooks) Headers(e domain.Endpoint) (domain.Headers, bool) {
 	headers, err := w.openHeaders(e)
 	for i := range headers {
 		headers[i].Value = domain.HeaderMask
 	}
-	return headers, err
+	return headers, err == nil
 }
 
 func (w *Webhooks) openHeaders(e domain.Endpoint) (domain.Headers, error) {
@@ -44,7 +44,7 @@ func (w *Webhooks) keepHeaders(ctx context.Context, c domain.Caller, id int64, i
 	}
 	now, err := w.openHeaders(e)
 	if err != nil {
-		return err
+		now = nil // every value is entered again
 	}
 	headers, err := domain.KeepHeaders(in.Headers, now)
 	var checks domain.Checks

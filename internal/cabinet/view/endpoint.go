@@ -72,6 +72,7 @@ type EndpointDetail struct {
 	Recent        []Delivery
 	Snippets      []Snippet
 	Headers       []string // names of the company's own headers
+	HeadersLost   bool     // they can't be decrypted
 	Rate          int64    // requests a minute at most; 0: any number
 	Since         string   // where recovering starts unless somebody chooses otherwise, as an input writes it
 }
