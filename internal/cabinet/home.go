@@ -25,8 +25,8 @@ func home(p *page) error {
 	if err != nil {
 		return err
 	}
-	courses, err := p.Learning.Courses(ctx, caller)
-	if err != nil {
+	courses, moreCourses := courseBars(figures.Courses)
+	if err := p.nameCourses(courses); err != nil {
 		return err
 	}
 	now := p.Now()
@@ -51,7 +51,7 @@ func home(p *page) error {
 	v := view.Home{
 		Counting: figures.Counting, CanChange: p.mayChange(), Figures: homeFigures(figures, now),
 		Attention: append(learningAttention(figures), integrationAttention(endpoints, health, tokens.Items, now)...),
-		Courses:   courseBars(courses, figures.Courses), MoreCourses: len(courses) > homeCourses,
+		Courses:   courses, MoreCourses: moreCourses,
 		Fresh: figures.Today.Employees == 0 && all.All() == 0,
 	}
 	for _, w := range weeks {
@@ -147,14 +147,30 @@ func integrationAttention(endpoints []domain.Endpoint, health []domain.EndpointH
 	return slices.DeleteFunc([]view.Attention{failing, disabled, expiring}, func(a view.Attention) bool { return a.N == 0 })
 }
 
-// courseBars returns the courses that are assigned most often.
-func courseBars(courses []domain.Course, totals domain.AssignmentTotals) []view.CourseBar {
-	var out []view.CourseBar
-	for _, c := range courses {
-		if t := totals[c.ID]; t != nil && t.All() > 0 {
-			out = append(out, view.CourseBar{ID: c.ID, Name: c.Name, Assigned: int64(t.All()), Completed: int64(t.ByStatus[domain.StatusCompleted])})
+// courseBars returns the courses that are assigned most often, without their names,
+// and whether there are more.
+func courseBars(totals domain.AssignmentTotals) (bars []view.CourseBar, more bool) {
+	for id, t := range totals {
+		if t.All() > 0 {
+			bars = append(bars, view.CourseBar{ID: id, Assigned: int64(t.All()), Completed: int64(t.ByStatus[domain.StatusCompleted])})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b view.CourseBar) int { return cmp.Compare(b.Assigned, a.Assigned) })
-	return out[:min(len(out), homeCourses)]
+	slices.SortFunc(bars, func(a, b view.CourseBar) int {
+		return cmp.Or(cmp.Compare(b.Assigned, a.Assigned), cmp.Compare(a.ID, b.ID))
+	})
+	return bars[:min(len(bars), homeCourses)], len(bars) > homeCourses
+}
+
+// nameCourses adds the names. They are read, not taken from the cache of courses: a
+// course that was made and assigned a moment ago belongs to the figures too.
+func (p *page) nameCourses(bars []view.CourseBar) error {
+	ids := make([]int64, 0, len(bars))
+	for _, b := range bars {
+		ids = append(ids, b.ID)
+	}
+	names, err := p.Learning.CourseNames(p.r.Context(), ids)
+	for i := range bars {
+		bars[i].Name = names[bars[i].ID]
+	}
+	return err
 }

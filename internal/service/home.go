@@ -10,6 +10,12 @@ import (
 // HomeStore is what the cabinet's first page needs of the database.
 type HomeStore interface {
 	HomeFigures(ctx context.Context, company int64, completedSince time.Time) (domain.HomeFigures, error)
+	CourseNames(ctx context.Context, ids []int64) (map[int64]string, error)
+}
+
+// CourseNames returns the names of some courses.
+func (l *Learning) CourseNames(ctx context.Context, ids []int64) (map[int64]string, error) {
+	return l.store.CourseNames(ctx, ids)
 }
 
 // HomeFigures returns the figures of the company's learning, with its completions per

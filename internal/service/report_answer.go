@@ -10,7 +10,7 @@ import (
 
 // CourseCompletionFile writes the completion by course. Codes: too_many_reports.
 func (r *Reports) CourseCompletionFile(ctx context.Context, c domain.Caller, q domain.ReportQuestion, file ReportFile, begin BeginReport) error {
-	names, err := r.courseNames(ctx, c)
+	names, err := r.usedCourseNames(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ var tagCompletionTable = reportTable[domain.Completion]{
 
 // ComplianceFile writes the compliance on a day by course. Codes: too_many_reports.
 func (r *Reports) ComplianceFile(ctx context.Context, c domain.Caller, q domain.ReportQuestion, file ReportFile, begin BeginReport) error {
-	names, err := r.courseNames(ctx, c)
+	names, err := r.usedCourseNames(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -49,8 +49,8 @@ func (r *Reports) UsedCourses(ctx context.Context, c domain.Caller) ([]domain.Na
 	return out, nil
 }
 
-// courseNames returns the names of the courses that have live assignments.
-func (r *Reports) courseNames(ctx context.Context, c domain.Caller) (map[int64]string, error) {
+// usedCourseNames returns the names of the courses that have live assignments.
+func (r *Reports) usedCourseNames(ctx context.Context, c domain.Caller) (map[int64]string, error) {
 	courses, err := r.UsedCourses(ctx, c)
 	names := make(map[int64]string, len(courses))
 	for _, course := range courses {
