@@ -193,6 +193,27 @@ func (f *flaky) RoundTrip(r *http.Request) (*http.Response, error) {
 	return f.next.RoundTrip(r)
 }
 
+// A DELETE that was refused with a 429 did nothing, so the 404 of the next attempt is an
+// error; after a 500 it is a success.
+func TestNotFoundAfterARefusalIsAnError(t *testing.T) {
+	t.Parallel()
+	for first, isDone := range map[int]bool{http.StatusTooManyRequests: false, http.StatusInternalServerError: true} {
+		statuses := []int{first, http.StatusNotFound}
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(statuses[0])
+			statuses = statuses[1:]
+		}))
+		t.Cleanup(server.Close)
+		c, err := client.New(server.URL, "token", client.WithRetries(1, time.Millisecond))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.DeleteEmployee(t.Context(), "p-1"); (err == nil) != isDone {
+			t.Errorf("a 404 after a %d: %v", first, err)
+		}
+	}
+}
+
 func TestCallsAreRepeatedSafely(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, apptest.Start(t, apptest.Options{}))

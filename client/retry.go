@@ -20,7 +20,7 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	lost := false // whether an attempt may have been carried out without an answer
+	mayBeDone := false // whether an attempt may have been carried out although it failed
 	for attempt := 0; ; attempt++ {
 		response, err := c.try(ctx, r, body)
 		if err == nil && response.StatusCode < http.StatusMultipleChoices {
@@ -30,15 +30,17 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 		if err == nil {
 			wait = retryAfter(response.Header)
 			failure := readError(response)
-			if lost && r.method == http.MethodDelete && failure.Status == http.StatusNotFound {
+			if mayBeDone && r.method == http.MethodDelete && failure.Status == http.StatusNotFound {
 				return deletedBefore(response), nil
 			}
 			if !failure.passing() {
 				return nil, failure
 			}
 			err = failure
+			mayBeDone = mayBeDone || failure.Status >= http.StatusInternalServerError
+		} else {
+			mayBeDone = true // the answer was lost
 		}
-		lost = true
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("call coursebridge: %w", ctx.Err())
 		}

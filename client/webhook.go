@@ -43,11 +43,19 @@ type WebhookHandler struct {
 	Joined  func(context.Context, Delivery, v1.Event[v1.Employee]) error
 	Removed func(context.Context, Delivery, v1.Event[v1.EmployeeRemoved]) error
 
+	// Error, if set, is called with the error before a 401 or a 500 is answered.
+	Error func(error, Delivery)
+
 	recent recentDeliveries
 }
 
-// HandledDeliveries remembers which deliveries have been handled. An implementation that shares
-// a database with the handling can do both in one transaction.
+func (h *WebhookHandler) report(err error, d Delivery) {
+	if h.Error != nil {
+		h.Error(err, d)
+	}
+}
+
+// HandledDeliveries remembers which deliveries have been handled.
 type HandledDeliveries interface {
 	Has(ctx context.Context, deliveryID string) (bool, error)
 	Add(ctx context.Context, deliveryID string) error
@@ -66,7 +74,9 @@ func (h *WebhookHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The body could not be read.", http.StatusBadRequest)
 		return
 	}
+	d := deliveryOf(r.Header)
 	if err := Verify(r.Header, body, time.Now(), h.Secrets...); err != nil {
+		h.report(err, d)
 		http.Error(w, err.Error(), http.StatusUnauthorized)
 		return
 	}
@@ -74,17 +84,22 @@ func (h *WebhookHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	if err := h.handle(r.Context(), r.Header, body); err != nil {
+	if err := h.handle(r.Context(), d, body); err != nil {
+		h.report(err, d)
 		http.Error(w, "The event could not be handled.", http.StatusInternalServerError)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (h *WebhookHandler) handle(ctx context.Context, header http.Header, body []byte) error {
+func deliveryOf(header http.Header) Delivery {
 	d := Delivery{ID: header.Get("webhook-id")} // signed, and the same as X-Service-Delivery
 	d.Sequence, _ = strconv.ParseInt(header.Get("X-Service-Sequence"), 10, 64)
 	d.Attempt, _ = strconv.Atoi(header.Get("X-Service-Attempt"))
+	return d
+}
+
+func (h *WebhookHandler) handle(ctx context.Context, d Delivery, body []byte) error {
 	handled := h.Handled
 	if handled == nil {
 		handled = &h.recent
@@ -137,10 +152,13 @@ func Verify(header http.Header, body []byte, now time.Time, secrets ...string) e
 	if age := now.Sub(time.Unix(seconds, 0)); age.Abs() > signatureAge {
 		return errors.New("the signature is more than five minutes old, or the clock is wrong")
 	}
+	if len(secrets) == 0 {
+		return errors.New("no signing secret is set: copy it from the webhook's page in the cabinet")
+	}
 	for _, secret := range secrets {
 		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 		if err != nil || len(key) == 0 {
-			return errors.New("a signing secret is not whsec_ followed by base64")
+			return errors.New("a signing secret is not whsec_ followed by base64: copy it again from the webhook's page in the cabinet")
 		}
 		mac := hmac.New(sha256.New, key)
 		mac.Write([]byte(id + "." + timestamp + "."))

@@ -24,7 +24,7 @@ const (
 
 // DemoConfig describes the demo's company and where it is kept.
 type DemoConfig struct {
-	demo.Size
+	demo.Options
 	// Keep uses the configured database, which must have no company, and leaves
 	// everything in it. Otherwise the demo uses a temporary SQLite file.
 	Keep bool
@@ -38,7 +38,7 @@ func NewDemoConfig(employees, assignments int, seed uint64) DemoConfig {
 	if seed == 0 {
 		seed = demo.DefaultSeed
 	}
-	return DemoConfig{Size: demo.Size{Employees: employees, Assignments: assignments, Seed: seed}}
+	return DemoConfig{Options: demo.Options{Employees: employees, Assignments: assignments, RandomSeed: seed}}
 }
 
 // Demo serves a company with simulated learners until ctx ends.
@@ -76,9 +76,9 @@ func (a *App) demo(ctx context.Context, sc ServeConfig, dc DemoConfig, out DemoO
 	if err != nil {
 		return err
 	}
-	w := demoWorld{World: demo.New(a.learning, a.store, caller, dc.Size), keep: dc.Keep}
+	w := demoWorld{World: demo.New(a.learning, a.store, caller, dc.Options), keep: dc.Keep}
 	progress := out.newProgress()
-	if err := w.Seed(ctx, progress.show); err != nil {
+	if err := w.Populate(ctx, progress.show); err != nil {
 		return err
 	}
 	progress.end()
@@ -129,7 +129,7 @@ func (a *App) demoServe(ctx context.Context, sc ServeConfig, out DemoOutput, w *
 	sc.extra = func(pages *cabinet.Cabinet) []server.Mount {
 		mux := http.NewServeMux()
 		mux.Handle("GET "+demoReceiverPath, receiverPage(pages, &w.inbox))
-		mux.Handle("GET "+demoEntryPath+"{secret}", pages.SignInAt(w.entry.secret, w.entry.administrator))
+		mux.Handle("GET "+demoEntryPath+"{secret}", pages.DemoSignIn(w.entry.secret, w.entry.administrator))
 		return []server.Mount{{Prefix: "/demo", Handler: mux}}
 	}
 	sc.Ready = func(s Serving) error {

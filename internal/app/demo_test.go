@@ -26,7 +26,7 @@ func eachDatabase(t *testing.T, test func(t *testing.T, database string)) {
 }
 
 // seededCompany fills an empty database as the demo does.
-func seededCompany(t *testing.T, database string, size demo.Size) (*App, domain.Caller, demo.Progress) {
+func seededCompany(t *testing.T, database string, size demo.Options) (*App, domain.Caller, demo.Progress) {
 	t.Helper()
 	ctx := t.Context()
 	a, err := Open(ctx, Config{Database: database, Create: true, LogTo: io.Discard, LogLevel: slog.LevelError.String()})
@@ -47,7 +47,7 @@ func seededCompany(t *testing.T, database string, size demo.Size) (*App, domain.
 		t.Fatal(err)
 	}
 	var last demo.Progress
-	if err := demo.New(a.learning, a.store, caller, size).Seed(ctx, func(p demo.Progress) { last = p }); err != nil {
+	if err := demo.New(a.learning, a.store, caller, size).Populate(ctx, func(p demo.Progress) { last = p }); err != nil {
 		t.Fatal(err)
 	}
 	return a, caller, last
@@ -67,7 +67,7 @@ func allAssignments(t *testing.T, a *App, caller domain.Caller) []domain.Assignm
 func TestHistoryOfTheDemoIsConsistent(t *testing.T) {
 	t.Parallel()
 	eachDatabase(t, func(t *testing.T, database string) {
-		a, caller, _ := seededCompany(t, database, NewDemoConfig(0, 0, 0).Size)
+		a, caller, _ := seededCompany(t, database, NewDemoConfig(0, 0, 0).Options)
 		joined := map[string]time.Time{}
 		people, err := a.learning.Employees(t.Context(), caller, domain.EmployeeFilter{}, domain.PageRequest{Number: 1, Limit: domain.MaxLimit})
 		if err != nil {
@@ -111,7 +111,7 @@ func TestSeedRepeatsTheDemo(t *testing.T) {
 		Age                          time.Duration
 	}
 	fill := func(t *testing.T, database string, seed uint64) []line {
-		size := demo.Size{Employees: 30, Assignments: 100, Seed: seed}
+		size := demo.Options{Employees: 30, Assignments: 100, RandomSeed: seed}
 		a, caller, wrote := seededCompany(t, database, size)
 		if wrote.Done != 130 || wrote.Total != 130 || wrote.Rows < 250 {
 			t.Errorf("the progress ended with %+v, want 130 of 130", wrote)
@@ -208,7 +208,7 @@ func TestDemo(t *testing.T) {
 		}
 		again := Demo(t.Context(), Config{Database: database, LogTo: io.Discard, LogLevel: "error"},
 			demoServeConfig(),
-			DemoConfig{Size: demo.Size{Employees: 1}, Keep: true}, DemoOutput{Progress: io.Discard})
+			DemoConfig{Options: demo.Options{Employees: 1}, Keep: true}, DemoOutput{Progress: io.Discard})
 		if again == nil || !strings.Contains(again.Error(), "already has a company") {
 			t.Errorf("a second demo on the same database ended with %v", again)
 		}
@@ -265,7 +265,7 @@ func TestDemoProgress(t *testing.T) {
 
 func TestDemoSizeIsChecked(t *testing.T) {
 	t.Parallel()
-	for _, size := range []demo.Size{{Employees: -1}, {Employees: 10_000_001}, {Employees: 1, Assignments: -1}, {Employees: 1, Assignments: 5001}} {
+	for _, size := range []demo.Options{{Employees: -1}, {Employees: 10_000_001}, {Employees: 1, Assignments: -1}, {Employees: 1, Assignments: 5001}} {
 		if size.Check() == nil {
 			t.Errorf("%+v was accepted", size)
 		}

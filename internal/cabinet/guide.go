@@ -29,7 +29,7 @@ func (c *Cabinet) Docs() http.Handler {
 			serveDocument(w, r, content)
 			return
 		}
-		c.open(view.PathDocs, func(r *http.Request, b view.Bare) templ.Component {
+		c.publicPage(view.PathDocs, func(r *http.Request, b view.Bare) templ.Component {
 			if r.URL.Path == view.PathDocsSearch {
 				return view.GuideSearchPage(b, guideSearch(site, cleanText(r.URL.Query().Get("q"))))
 			}

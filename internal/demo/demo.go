@@ -25,11 +25,12 @@ type Past interface {
 	AddPastAssignments(ctx context.Context, c domain.Caller, items []domain.PastAssignment) (rows int, err error)
 }
 
-// Size is the number of records that the company has.
-type Size struct {
+// Options are the number of records that the company has and the seed of its random
+// values.
+type Options struct {
 	Employees   int
 	Assignments int    // 0 for two to five per employee
-	Seed        uint64 // the same seed makes the same company
+	RandomSeed  uint64 // the same seed makes the same company
 }
 
 // maxPerEmployee is below the limit of live assignments, so that the simulated
@@ -37,36 +38,36 @@ type Size struct {
 const maxPerEmployee = domain.MaxLiveAssignments / 2
 
 // Check reports a size that no company can have.
-func (s Size) Check() error {
+func (o Options) Check() error {
 	switch {
-	case s.Employees < 1 || s.Employees > 10_000_000:
-		return fmt.Errorf("--employees must be from 1 to 10,000,000, got %d", s.Employees)
-	case s.Assignments < 0 || s.Assignments > s.Employees*maxPerEmployee:
-		return fmt.Errorf("--assignments must be from 0 to %d for %d employees, got %d", s.Employees*maxPerEmployee, s.Employees, s.Assignments)
+	case o.Employees < 1 || o.Employees > 10_000_000:
+		return fmt.Errorf("--employees must be from 1 to 10,000,000, got %d", o.Employees)
+	case o.Assignments < 0 || o.Assignments > o.Employees*maxPerEmployee:
+		return fmt.Errorf("--assignments must be from 0 to %d for %d employees, got %d", o.Employees*maxPerEmployee, o.Employees, o.Assignments)
 	}
 	return nil
 }
 
 // assignmentsOf returns how many assignments employee n has.
-func (s Size) assignmentsOf(n int) int {
-	if s.Assignments == 0 {
+func (o Options) assignmentsOf(n int) int {
+	if o.Assignments == 0 {
 		return 2 + n%4
 	}
-	count := s.Assignments / s.Employees
-	if n < s.Assignments%s.Employees {
+	count := o.Assignments / o.Employees
+	if n < o.Assignments%o.Employees {
 		count++
 	}
 	return count
 }
 
 // records returns the number of employees and assignments.
-func (s Size) records() int {
-	if s.Assignments > 0 {
-		return s.Employees + s.Assignments
+func (o Options) records() int {
+	if o.Assignments > 0 {
+		return o.Employees + o.Assignments
 	}
-	total := s.Employees
-	for n := range s.Employees {
-		total += s.assignmentsOf(n)
+	total := o.Employees
+	for n := range o.Employees {
+		total += o.assignmentsOf(n)
 	}
 	return total
 }
@@ -77,7 +78,7 @@ type World struct {
 	past       Past
 	caller     domain.Caller // acts for the company
 	platform   domain.Actor  // reports the activity of the learners
-	size       Size
+	options    Options
 	rand       *rand.Rand
 	now        time.Time // when the past ends
 	courses    []domain.Course
@@ -87,10 +88,10 @@ type World struct {
 }
 
 // New returns a world without courses and employees for the caller's company.
-func New(learning *service.Learning, past Past, caller domain.Caller, size Size) *World {
+func New(learning *service.Learning, past Past, caller domain.Caller, options Options) *World {
 	return &World{
-		learning: learning, past: past, caller: caller, size: size, now: learning.Now(),
-		rand:     rand.New(rand.NewPCG(size.Seed, size.Seed)), //nolint:gosec // The random values are not secrets.
+		learning: learning, past: past, caller: caller, options: options, now: learning.Now(),
+		rand:     rand.New(rand.NewPCG(options.RandomSeed, options.RandomSeed)), //nolint:gosec // The random values are not secrets.
 		platform: domain.Actor{Kind: domain.ActorPlatform, Label: "demo learners"},
 	}
 }
@@ -152,8 +153,9 @@ func (w *World) Simulate(ctx context.Context, interval time.Duration) error {
 	}
 }
 
-// Step simulates one step. Of 20 steps in a row, one hires an employee, three assign
-// a course and the others record the activity of a learner.
+// Step simulates one step. Of 20 steps in a row, one hires an employee, four assign a
+// course and the others record the activity of a learner. If no assignment has the
+// status that was drawn, a course is assigned instead.
 func (w *World) Step(ctx context.Context) error {
 	w.steps++
 	switch {

@@ -8,8 +8,9 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// batchRows is how many employees or assignments are written in one transaction.
-const batchRows = 5000
+// batchSize is how many employees or assignments are written in one transaction. A
+// batch of assignments ends with a whole employee, so it may have a few more.
+const batchSize = 5000
 
 // Progress is how much of a company is written.
 type Progress struct {
@@ -17,42 +18,52 @@ type Progress struct {
 	Rows        int // of all tables
 }
 
-// Seed adds courses, employees and their assignments to the company: everybody
+// Populate adds courses, employees and their assignments to the company: everybody
 // joined within the last fourteen months, was assigned courses after that, and
 // learned after each assignment. It calls progress after each transaction.
-func (w *World) Seed(ctx context.Context, progress func(Progress)) error {
+func (w *World) Populate(ctx context.Context, progress func(Progress)) error {
 	if err := w.addCourses(ctx); err != nil {
 		return err
 	}
-	state := Progress{Total: w.size.records()}
+	state := Progress{Total: w.options.records()}
 	wrote := func(records, rows int) {
 		state.Done += records
 		state.Rows += rows
 		progress(state)
 	}
-	for w.hired < w.size.Employees {
+	for w.hired < w.options.Employees {
 		first := w.hired
-		people := w.pastEmployees(min(batchRows, w.size.Employees-first))
+		people := w.pastEmployees(min(batchSize, w.options.Employees-first))
 		rows, err := w.past.AddPastEmployees(ctx, w.caller, people)
 		if err != nil {
 			return fmt.Errorf("add employees from %s: %w", employeeExternalID(first), err)
 		}
 		wrote(len(people), rows)
-		var batch []domain.PastAssignment
-		for i, e := range people {
-			for k := range w.size.assignmentsOf(first + i) {
-				batch = append(batch, w.pastAssignment(e, first+i, k))
-			}
-			if len(batch) < batchRows && i < len(people)-1 || len(batch) == 0 {
-				continue
-			}
-			rows, err := w.past.AddPastAssignments(ctx, w.caller, batch)
-			if err != nil {
-				return fmt.Errorf("add assignments up to %s: %w", e.ExternalID, err)
-			}
-			wrote(len(batch), rows)
-			batch = batch[:0]
+		if err := w.addAssignments(ctx, people, first, wrote); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// addAssignments adds the assignments of people, of whom the first is employee number
+// first.
+func (w *World) addAssignments(ctx context.Context, people []domain.Employee, first int, wrote func(records, rows int)) error {
+	var batch []domain.PastAssignment
+	for i, e := range people {
+		for index := range w.options.assignmentsOf(first + i) {
+			batch = append(batch, w.pastAssignment(e, first+i, index))
+		}
+		isLast := i == len(people)-1
+		if len(batch) == 0 || len(batch) < batchSize && !isLast {
+			continue
+		}
+		rows, err := w.past.AddPastAssignments(ctx, w.caller, batch)
+		if err != nil {
+			return fmt.Errorf("add assignments up to %s: %w", e.ExternalID, err)
+		}
+		wrote(len(batch), rows)
+		batch = batch[:0]
 	}
 	return nil
 }
@@ -71,7 +82,9 @@ func (w *World) addCourses(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cut a slice: %w", err)
 	}
-	w.courses = append(w.courses, domain.Course{ID: id, Name: slice.Name, PassMark: 80_00, AllowedAttempts: 3})
+	cut := w.courses[1]
+	cut.ID, cut.Name = id, slice.Name
+	w.courses = append(w.courses, cut)
 	return nil
 }
 
@@ -89,30 +102,29 @@ func (w *World) pastEmployees(count int) []domain.Employee {
 	return out
 }
 
-// pastAssignment returns assignment k of employee n, and what came of it. Everybody
-// is welcomed first.
-func (w *World) pastAssignment(e domain.Employee, n, k int) domain.PastAssignment {
+// pastAssignment returns an assignment of employee number n, and what came of it. The
+// first, whose index is 0, is the welcome course, an hour after joining.
+func (w *World) pastAssignment(e domain.Employee, n, index int) domain.PastAssignment {
 	course, at := w.courses[0], domain.NormalizeTime(e.JoinedAt.Add(time.Hour))
-	if k > 0 {
-		course = w.courses[1+(n+k)%(len(w.courses)-1)]
+	if index > 0 {
+		course = w.courses[1+(n+index)%(len(w.courses)-1)]
 		at = w.between(e.JoinedAt, w.now.Add(-day))
 	}
 	deadline := at.Add(time.Duration(20+w.rand.IntN(5)*10) * day).Truncate(day).Add(17 * time.Hour)
-	required := w.rand.IntN(2) == 0
 	a := domain.Assignment{
-		ExternalID: fmt.Sprintf("A-%04d-%d", 1001+n, k+1), EmployeeID: e.ID, CourseID: course.ID, Rule: course.Rule(),
-		IsRequired: required, AskedRequired: required, AssignedAt: at, Deadline: deadline, AskedDeadline: deadline,
+		ExternalID: fmt.Sprintf("A-%04d-%d", 1001+n, index+1), EmployeeID: e.ID, CourseID: course.ID, Rule: course.Rule(),
+		IsRequired: w.rand.IntN(2) == 0, AssignedAt: at, Deadline: deadline,
 	}
 	a.Status = domain.StatusAssigned
 	return domain.PastAssignment{Assignment: a, Activities: w.learn(a)}
 }
 
 // learn returns what a learner has done with an assignment. One in eight never
-// begins, one in eight stops halfway, and the others go on until they pass or have
-// no attempt left.
+// begins, one in eight stops halfway, and the others go on until they pass, have no
+// attempt left, or now is reached.
 func (w *World) learn(a domain.Assignment) []domain.Activity {
-	temper := w.rand.IntN(8)
-	if temper == 0 {
+	behaviour := w.rand.IntN(8)
+	if behaviour == 0 {
 		return nil
 	}
 	var out []domain.Activity
@@ -125,7 +137,7 @@ func (w *World) learn(a domain.Assignment) []domain.Activity {
 		if a.Rule.IsAssessment {
 			done = *act.Score >= a.Rule.PassMark || attempt == a.Rule.AllowedAttempts
 		}
-		if done || temper == 1 && len(out) == 2 {
+		if done || behaviour == 1 && len(out) == 2 {
 			break
 		}
 		at = at.Add(time.Duration(1+w.rand.IntN(72)) * time.Hour)
@@ -133,7 +145,8 @@ func (w *World) learn(a domain.Assignment) []domain.Activity {
 	return out
 }
 
-// between returns a random instant after from and before to.
+// between returns a random instant from from on and before to, or from if to is not
+// after it.
 func (w *World) between(from, to time.Time) time.Time {
 	return domain.NormalizeTime(from.Add(time.Duration(w.rand.Int64N(max(1, int64(to.Sub(from)))))))
 }

@@ -97,7 +97,7 @@ export class Client {
     return this.#data({ path: ["employees", externalId], ...options });
   }
 
-  /** provision creates an employee. If an employee has the address already, they get the external id. */
+  /** provision creates an employee, or links the external id to the one with this address who has none. */
   provision(input: ProvisionInput, options?: CallOptions): Promise<Provisioned> {
     return this.#data({ method: "POST", path: ["employees", "provision"], body: input, ...options });
   }

@@ -42,7 +42,7 @@ export class Transport {
   /** send sends a call until it succeeds, fails for good or has been repeated often enough. */
   async send(call: Call): Promise<Response> {
     const url = this.#url(call);
-    let lost = false; // whether an attempt may have been carried out without an answer
+    let mayBeDone = false; // whether an attempt may have been carried out although it failed
     for (let attempt = 0; ; attempt++) {
       let failure: unknown;
       let wait = 0;
@@ -57,10 +57,11 @@ export class Transport {
       }
       if (failure instanceof CallError && !failure.passing) {
         // An earlier attempt deleted the record, and only its answer was lost.
-        if (lost && call.method === "DELETE" && failure.status === 404) return Response.json({ data: undefined });
+        if (mayBeDone && call.method === "DELETE" && failure.status === 404) return Response.json({ data: undefined });
         throw failure;
       }
-      lost = true;
+      // A lost answer and a 5xx leave that open. A 429 does not.
+      mayBeDone ||= !(failure instanceof CallError) || failure.status >= 500;
       if (attempt === this.#retries) throw failure;
       await sleep(Math.max(wait, this.#backoff(attempt)), undefined, call.signal ? { signal: call.signal } : {});
     }

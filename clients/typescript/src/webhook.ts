@@ -33,8 +33,8 @@ export interface WebhookOptions {
   joined?: (event: EventOf<Employee>, delivery: Delivery) => void | Promise<void>;
   /** Called for employee.removed. */
   removed?: (event: EventOf<EmployeeRemoved>, delivery: Delivery) => void | Promise<void>;
-  /** Called with errors of these functions, before the 500 is answered. */
-  failed?: (error: unknown, delivery: Delivery) => void;
+  /** Called with the error before a 401 or a 500 is answered. */
+  error?: (error: unknown, delivery: Delivery) => void;
 }
 
 /** longestWebhook bounds the body of a webhook request, in bytes. */
@@ -73,20 +73,21 @@ export class WebhookHandler {
   async #answer(headers: Headers, stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<{ status: number; text: string }> {
     const body = await readBody(stream);
     if (!body) return { status: 400, text: "The body could not be read." };
-    try {
-      verifyWebhook(headers, body, this.#options.secrets);
-    } catch (error) {
-      return { status: 401, text: error instanceof SignatureError ? error.message : "The signature could not be checked." };
-    }
     const delivery: Delivery = {
       id: headers.get("webhook-id") ?? "", // signed, and the same as X-Service-Delivery
       sequence: Number(headers.get("X-Service-Sequence")),
       attempt: Number(headers.get("X-Service-Attempt")),
     };
     try {
+      verifyWebhook(headers, body, this.#options.secrets);
+    } catch (error) {
+      this.#options.error?.(error, delivery);
+      return { status: 401, text: error instanceof SignatureError ? error.message : "The signature could not be checked." };
+    }
+    try {
       if (headers.get("X-Service-Test") !== "true") await this.#handle(body, delivery);
     } catch (error) {
-      this.#options.failed?.(error, delivery);
+      this.#options.error?.(error, delivery);
       return { status: 500, text: "The event could not be handled." };
     }
     return { status: 204, text: "" };
@@ -146,9 +147,10 @@ export function verifyWebhook(headers: Headers, body: Uint8Array, secrets: strin
     throw new SignatureError("the signature is more than five minutes old, or the clock is wrong");
   }
   const signatures = (headers.get("webhook-signature") ?? "").split(" ").filter((s) => s.startsWith("v1,"));
+  if (secrets.length === 0) throw new TypeError("no signing secret is set: copy it from the webhook's page in the cabinet");
   for (const secret of secrets) {
     const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
-    if (key.length === 0) throw new TypeError("a signing secret is not whsec_ followed by base64");
+    if (key.length === 0) throw new TypeError("a signing secret is not whsec_ followed by base64: copy it again from the webhook's page in the cabinet");
     const want = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest();
     for (const signature of signatures) {
       const got = Buffer.from(signature.slice("v1,".length), "base64");

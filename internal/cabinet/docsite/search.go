@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // Result is a part of a page that has all words of a search.
@@ -68,15 +67,16 @@ func match(p *Page, part part, words []string) (Result, bool) {
 	return r, true
 }
 
-// excerpt returns the text around the first place of a word.
+// excerpt returns the text around the first occurrence of a word.
 func excerpt(text, word string) string {
 	text = strings.Join(strings.Fields(text), " ")
+	// ToLower may change the length.
 	at := min(len(text), max(0, strings.Index(strings.ToLower(text), word)))
 	from, to := max(0, at-excerptSize/3), min(len(text), at+excerptSize)
-	for from > 0 && !unicode.IsSpace(rune(text[from-1])) {
+	for from > 0 && text[from-1] != ' ' {
 		from--
 	}
-	for to < len(text) && !unicode.IsSpace(rune(text[to])) {
+	for to < len(text) && text[to] != ' ' {
 		to++
 	}
 	out := text[from:to]

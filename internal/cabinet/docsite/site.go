@@ -17,8 +17,8 @@ const Base = "/docs"
 // configuration files.
 const filePrefix = Base + "/files/"
 
-// plan is the table of contents. A pattern stands for all files that match it.
-var plan = []struct {
+// contents is the table of contents. A pattern stands for all files that match it.
+var contents = []struct {
 	name    string
 	sources []string
 }{
@@ -66,18 +66,21 @@ type Site struct {
 // New renders the documentation in files, which has the layout of the repository.
 func New(files fs.FS) (*Site, error) {
 	s := &Site{pages: map[string]*Page{}, sources: map[string]*Page{}, files: files}
-	for _, planned := range plan {
+	for _, planned := range contents {
 		section := Section{Name: planned.name}
 		for _, pattern := range planned.sources {
 			sources, err := fs.Glob(files, pattern)
-			if err != nil || len(sources) == 0 {
-				return nil, fmt.Errorf("the documentation has no %s: %w", pattern, err)
+			if err != nil {
+				return nil, fmt.Errorf("pattern %s: %w", pattern, err)
+			}
+			if len(sources) == 0 {
+				return nil, fmt.Errorf("no file matches %s: embed it, or remove it from the contents", pattern)
 			}
 			for _, source := range sources {
 				if s.sources[source] != nil {
 					continue
 				}
-				p := &Page{Path: address(source), Source: source, Section: planned.name}
+				p := &Page{Path: pagePath(source), Source: source, Section: planned.name}
 				s.pages[p.Path], s.sources[source] = p, p
 				section.Pages = append(section.Pages, p)
 			}
@@ -96,9 +99,9 @@ func New(files fs.FS) (*Site, error) {
 	return s, nil
 }
 
-// address returns where the page of a file is: docs/operations/keys.md is at
+// pagePath returns where the page of a file is: docs/operations/keys.md is at
 // /docs/operations/keys, and the start at /docs itself.
-func address(source string) string {
+func pagePath(source string) string {
 	name := strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(source, "docs/"), ".md"))
 	if name == "start" {
 		return Base

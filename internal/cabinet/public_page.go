@@ -13,9 +13,9 @@ import (
 	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
-// open returns the handler of a page that needs no session. A page that is nil does
-// not exist.
-func (c *Cabinet) open(route string, render func(*http.Request, view.Bare) templ.Component) http.Handler {
+// publicPage returns the handler of a page that needs no session. If render returns
+// nil, the answer is 404.
+func (c *Cabinet) publicPage(route string, render func(*http.Request, view.Bare) templ.Component) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		setSecurityHeaders(w.Header())
 		httpapi.InfoFrom(r.Context()).Route = route
@@ -32,7 +32,7 @@ func (c *Cabinet) open(route string, render func(*http.Request, view.Bare) templ
 // Receiver returns the handler of the demo's page that shows received webhooks. With
 // after=N it answers only with what came after number N.
 func (c *Cabinet) Receiver(load func() view.Receiver) http.Handler {
-	return c.open(view.PathDemoReceiver, func(r *http.Request, b view.Bare) templ.Component {
+	return c.publicPage(view.PathDemoReceiver, func(r *http.Request, b view.Bare) templ.Component {
 		v := load()
 		after, err := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64)
 		if err != nil {
@@ -43,10 +43,10 @@ func (c *Cabinet) Receiver(load func() view.Receiver) http.Handler {
 	})
 }
 
-// SignInAt returns the handler of a link that signs an administrator in as often as
+// DemoSignIn returns the handler of a link that signs an administrator in as often as
 // it is opened, without a password. It is for the demo: the path's secret is all that
 // it asks for.
-func (c *Cabinet) SignInAt(secret string, who domain.Administrator) http.Handler {
+func (c *Cabinet) DemoSignIn(secret string, who domain.Administrator) http.Handler {
 	enter := c.route("GET /demo/enter/{secret}", func(p *page) error {
 		if subtle.ConstantTimeCompare([]byte(p.r.PathValue("secret")), []byte(secret)) != 1 {
 			return errPageNotFound
