@@ -52,12 +52,12 @@ func savedViewOf(v domain.SavedView) view.SavedView {
 
 // newViewForm returns the form for the page and the filter that the request names.
 // Codes: not_found.
-func (p *page) newViewForm(read func(string) string) (view.ViewForm, error) {
+func (p *page) newViewForm(read func(string) string) (view.SavedViewForm, error) {
 	page := domain.ViewPage(read("page"))
 	if _, known := view.ViewFilters[string(page)]; !known {
-		return view.ViewForm{}, errPageNotFound
+		return view.SavedViewForm{}, errPageNotFound
 	}
-	form := view.ViewForm{View: view.SavedView{Page: string(page), Filter: viewFilter(page, read)}}
+	form := view.SavedViewForm{View: view.SavedView{Page: string(page), Filter: viewFilter(page, read)}}
 	var err error
 	form.View.Courses, err = p.courseNames()
 	return form, err
@@ -79,7 +79,7 @@ func viewForm(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.renderOK(view.ViewFormPage(p.shell(), form))
+	return p.renderOK(view.SavedViewNewPage(p.shell(), form))
 }
 
 func saveView(p *page) error {
@@ -96,7 +96,7 @@ func saveView(p *page) error {
 	})
 	if errs, ok := formErrors(err); ok {
 		form.Errors = errs
-		return p.renderInvalid(view.ViewFormPage(p.shell(), form))
+		return p.renderInvalid(view.SavedViewNewPage(p.shell(), form))
 	}
 	if err != nil {
 		return err
@@ -123,14 +123,14 @@ func withView(handle func(p *page, v view.SavedView) error) handler {
 }
 
 func renameViewForm(p *page, v view.SavedView) error {
-	return p.renderOK(view.ViewRenamePage(p.shell(), view.ViewForm{View: v}))
+	return p.renderOK(view.SavedViewRenamePage(p.shell(), view.SavedViewForm{View: v}))
 }
 
 func renameView(p *page, v view.SavedView) error {
 	v.Name = p.field("name")
 	err := p.SavedViews.Rename(p.r.Context(), p.caller(), v.ID, v.Name)
 	if errs, ok := formErrors(err); ok {
-		return p.renderInvalid(view.ViewRenamePage(p.shell(), view.ViewForm{View: v, Errors: errs}))
+		return p.renderInvalid(view.SavedViewRenamePage(p.shell(), view.SavedViewForm{View: v, Errors: errs}))
 	}
 	if err != nil {
 		return err
@@ -138,7 +138,9 @@ func renameView(p *page, v view.SavedView) error {
 	return p.redirectDone("The view was renamed.", view.PathReports)
 }
 
-func confirmRemoveView(p *page, v view.SavedView) error { return p.showConfirm(view.ViewRemove(v)) }
+func confirmRemoveView(p *page, v view.SavedView) error {
+	return p.showConfirm(view.SavedViewRemove(v))
+}
 
 func removeView(p *page, v view.SavedView) error {
 	if err := p.SavedViews.Remove(p.r.Context(), p.caller(), v.ID); err != nil {

@@ -44,8 +44,8 @@ type PageViews struct {
 	CanSave bool
 }
 
-// ViewForm names a view.
-type ViewForm struct {
+// SavedViewForm names a view.
+type SavedViewForm struct {
 	View   SavedView
 	Errors Errors
 }
@@ -123,8 +123,8 @@ func saveViewPath(page string, query ...string) string {
 // followed returns the parameters that a link to the form takes from the address.
 func followed(page string) string { return strings.Join(ViewFilters[page], " ") }
 
-// ViewRemove asks whether to remove a view.
-func ViewRemove(v SavedView) Confirm {
+// SavedViewRemove asks whether to remove a view.
+func SavedViewRemove(v SavedView) Confirm {
 	return Confirm{
 		Section: SectionReports, Crumbs: viewCrumbs(), Title: "Remove the view “" + v.Name + "”?",
 		Effects: []string{"It disappears for everybody in your company. The people and assignments that it shows stay as they are."},

@@ -8,8 +8,8 @@ package view
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// ViewFormPage names a filter, so that everybody in the company can open it again.
-func ViewFormPage(s Shell, v ViewForm) templ.Component {
+// SavedViewNewPage names a filter, so that everybody in the company can open it again.
+func SavedViewNewPage(s Shell, v SavedViewForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -151,8 +151,8 @@ func ViewFormPage(s Shell, v ViewForm) templ.Component {
 	})
 }
 
-// ViewRenamePage changes the name of a view.
-func ViewRenamePage(s Shell, v ViewForm) templ.Component {
+// SavedViewRenamePage changes the name of a view.
+func SavedViewRenamePage(s Shell, v SavedViewForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
