@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -18,9 +19,9 @@ const MaxBody = 1 << 20
 const (
 	// maxDepth is far beyond any body described in the contracts.
 	maxDepth = 32
-	// maxValues is how many values a body may have. The largest body of the contracts,
-	// 1000 activities, has 7000.
-	maxValues = 50_000
+	// maxEntries is how many entries the lists of a body may have. The longest one of the
+	// contracts has 1000.
+	maxEntries = 50_000
 )
 
 var errTooLarge = domain.Errorf(domain.CodeTooLarge, "The body is larger than 1 MiB. Split it into smaller requests.")
@@ -60,32 +61,53 @@ func readAll(info *Info, body io.Reader) ([]byte, error) {
 	return bytes.TrimPrefix(buf.Bytes(), []byte("\ufeff")), nil
 }
 
-// checkShape refuses deep nesting before a parser recurses into it, and so many values
-// that parsing them would take a processor from others for long: 520,000 of them, which
-// fit into 1 MiB, took 70 ms, and take 1 ms to refuse.
+// checkShape refuses deep nesting before a parser recurses into it, and very long lists
+// before they take a processor from others: 520,000 numbers, which fit into 1 MiB, took
+// 30 ms to parse and take half a millisecond to refuse.
 func checkShape(data []byte) error {
-	depth, values := 0, 0
+	depth, entries := 0, 0
+	var isList [maxDepth + 1]bool // by depth
+	var name []byte               // the latest string of the outermost object, so the name of the field that is read
 	for i := 0; i < len(data); i++ {
 		switch data[i] {
 		case ',':
-			if values++; values >= maxValues {
-				return domain.Errorf(domain.CodeInvalid, "The body has more than %d values. Split it into smaller requests.", maxValues)
+			if !isList[depth] {
+				continue
+			}
+			if entries++; entries >= maxEntries {
+				return tooManyEntries(name)
 			}
 		case '{', '[':
-			if depth++; depth > maxDepth {
+			if depth++; depth <= maxDepth {
+				isList[depth] = data[i] == '['
+			} else {
 				return domain.Errorf(domain.CodeInvalid, "The body is nested more than %d levels deep. Every operation needs fewer; check how it is built.", maxDepth)
 			}
 		case '}', ']':
-			depth--
+			depth = max(depth-1, 0)
 		case '"':
+			begin := i + 1
 			for i++; i < len(data) && data[i] != '"'; i++ {
 				if data[i] == '\\' {
 					i++
 				}
 			}
+			if depth == 1 {
+				name = data[min(begin, len(data)):min(i, len(data))]
+			}
 		}
 	}
 	return nil
+}
+
+// tooManyEntries returns the error of a very long list in the field.
+func tooManyEntries(field []byte) error {
+	if len(field) == 0 || len(field) > 64 {
+		return domain.Errorf(domain.CodeInvalid, "The lists of the body have more than %d entries. Split it into smaller requests.", maxEntries)
+	}
+	return domain.Invalid(domain.FieldError{
+		Field: string(field), Message: fmt.Sprintf("has more than %d entries; split it into smaller requests", maxEntries),
+	})
 }
 
 // syntaxError returns an error with the position at which a body stops being

@@ -115,8 +115,8 @@ func (s *Store) nextRenameStep(ctx context.Context, tx db.Tx, course, company, a
 		}
 		next := int64(0)
 		b = &db.Batch{}
-		b.Query(func(r db.Rows) error { return r.Scan(&next) }, `SELECT c.id FROM companies c WHERE c.id > $1 AND EXISTS
-			(SELECT 1 FROM assignments a WHERE a.company_id = c.id AND a.course_id = $2 AND a.revoked_at IS NULL)
+		b.Query(func(r db.Rows) error { return r.Scan(&next) }, `SELECT c.id FROM companies c WHERE c.id > $1 AND
+			(SELECT 1 FROM assignments a WHERE a.company_id = c.id AND a.course_id = $2 AND a.revoked_at IS NULL LIMIT 1) IS NOT NULL
 			ORDER BY c.id LIMIT 1`, company, course)
 		if err := tx.Send(ctx, b); err != nil || next == 0 {
 			return nil, err

@@ -108,13 +108,15 @@ func TestEmployeeOverviewsAreBounded(t *testing.T) {
 		if len(first.Items) != 0 || first.Next == nil {
 			t.Fatalf("the first page has %d people and the cursor %v; want nobody, and a cursor", len(first.Items), first.Next)
 		}
-		second := list(unassigned, first.Next)
-		if len(second.Items) != 2 || second.Next == nil {
-			t.Fatalf("the second page has %d people and the cursor %v; want 2, and a cursor", len(second.Items), second.Next)
+		var found []string
+		for after := first.Next; after != nil; {
+			page := list(unassigned, after)
+			for _, e := range page.Items {
+				found = append(found, e.ExternalID)
+			}
+			after = page.Next
 		}
-		if last := list(unassigned, second.Next); len(last.Items) != 1 || last.Next != nil {
-			t.Errorf("the last page has %d people and the cursor %v; want 1, and none", len(last.Items), last.Next)
-		}
+		equal(t, "the people of all pages", found, []string{"E1", "E2", "E3"})
 		if !list(domain.EmployeeListFilter{Search: "emp-"}, nil).Capped || list(domain.EmployeeListFilter{Search: "emp-77"}, nil).Capped {
 			t.Error("a search with more matches than its limit does not say so, or one with fewer does")
 		}
