@@ -72,7 +72,9 @@ read -ra flags <<<"${TEST_FLAGS:-}"
 # go vet runs below, with more checks than go test would run.
 flags=(-count=1 -vet=off -timeout=9m "${flags[@]}")
 if [ $# -eq 0 ] && [ -z "${RACE:-}" ]; then
-  groups=("${flags[@]}" "${race[@]}" ./api/... ./client/... ./cmd/... ./internal/... -- "${flags[@]}" ./scripts/... ./test/...)
+  # Both groups run at once: neither keeps two processors busy by itself, the second because it waits for browsers and
+  # servers. Its packages run one at a time.
+  groups=("${flags[@]}" "${race[@]}" ./api/... ./client/... ./cmd/... ./internal/... -- "${flags[@]}" -p=1 ./scripts/... ./test/...)
 else
   [ "${RACE:-0}" = 1 ] && flags+=("${race[@]}")
   groups=("${flags[@]}" "${@:-./...}")

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // event is one line of go test -json (go doc test2json).
@@ -22,8 +23,9 @@ type event struct {
 	FailedBuild string
 }
 
-// count adds up the results of all packages.
+// count adds up the results of all packages. Several runs may be read at once.
 type count struct {
+	mu       sync.Mutex
 	out      io.Writer
 	packages map[string]*pkg
 	builds   map[string]*strings.Builder
@@ -70,6 +72,8 @@ func (c *count) read(r io.Reader) error {
 // line reads one event. A line that is not JSON is an error message of go
 // itself: it is printed as it is.
 func (c *count) line(line []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var e event
 	if json.Unmarshal(line, &e) != nil {
 		_, _ = c.out.Write(line)

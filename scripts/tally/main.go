@@ -1,7 +1,7 @@
 // Command tally runs go test and prints a summary: one line per package, the
 // whole output of every failure, and the totals as the last line. Its arguments
 // are those of go test. A "--" between arguments separates several runs of
-// go test, which run one after the other and share the totals.
+// go test, which run at the same time and share the totals.
 package main
 
 import (
@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"sync"
+	"sync/atomic"
 )
 
 func main() {
@@ -19,17 +21,24 @@ func main() {
 }
 
 func run(args []string, stdout, stderr io.Writer) int {
-	c, clean := newCount(stdout), true
+	c := newCount(stdout)
+	var runs sync.WaitGroup
+	var failed atomic.Bool
 	for _, group := range split(args) {
-		if err := goTest(c, group, stderr); err != nil {
-			clean = false
+		runs.Go(func() {
+			err := goTest(c, group, stderr)
+			if err == nil {
+				return
+			}
+			failed.Store(true)
 			// go test has explained an exit status of its own.
 			if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) {
 				fmt.Fprintln(stderr, "tally:", err)
 			}
-		}
+		})
 	}
-	return c.close(clean)
+	runs.Wait()
+	return c.close(!failed.Load())
 }
 
 // split cuts the arguments at every "--".

@@ -126,7 +126,7 @@ func fillRest(f *fixture, b *tab) []string {
 		"/cabinet/assignments", "/cabinet/assignments/new", "/cabinet/assignments/1", "/cabinet/assignments/1/deadline",
 		"/cabinet/assignments/1/required", "/cabinet/assignments/1/grant", "/cabinet/assignments/1/revoke",
 		"/cabinet/assignments/bulk?act=deadline&all=1", "/cabinet/jobs/1/cancel", "/cabinet/employees/2/keep", "/cabinet/employees/2/bring-back",
-		"/cabinet/imports/1/result", "/cabinet/courses/1/edit", "/cabinet/reports/views/new?page=assignments&tab=overdue", "/cabinet/reports/views/1/rename",
+		"/cabinet/imports/1/result", "/cabinet/courses/1/edit", "/cabinet/courses/1/restore", "/cabinet/reports/views/new?page=assignments&tab=overdue", "/cabinet/reports/views/1/rename",
 		"/cabinet/reports/views/1/remove", "/cabinet/settings/sign-in/password", "/cabinet/settings/sign-in/second-factor/remove",
 		"/cabinet/settings/sessions/end-others", "/cabinet/settings/administrators/2/link", "/cabinet/settings/administrators/2/role",
 		"/cabinet/settings/administrators/2/remove",
