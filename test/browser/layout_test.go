@@ -17,8 +17,10 @@ var widths = []int64{360, 390, 640, 768, 1024, 1280, 1440, 1920}
 // overlaps lists pairs of boxes in the page's main part that cover each other, and
 // boxes whose content sticks out of them.
 const overlaps = `(() => {
+	// Ancestors are looked at once, however many descendants they have.
+	const once = (fn) => { const known = new Map(); return (e) => { if (!known.has(e)) known.set(e, fn(e)); return known.get(e); }; };
 	// A bar that stays in view covers what scrolls under it.
-	const floats = (e) => e && e.tagName !== 'MAIN' && (getComputedStyle(e).position === 'sticky' || floats(e.parentElement));
+	const floats = once((e) => e && e.tagName !== 'MAIN' && (getComputedStyle(e).position === 'sticky' || floats(e.parentElement)));
 	const shown = (e) => {
 		if (floats(e)) return false;
 		const s = getComputedStyle(e), r = e.getBoundingClientRect();
@@ -28,15 +30,14 @@ const overlaps = `(() => {
 	const name = (e) => e.tagName.toLowerCase() + (e.className ? '.' + String(e.className).split(' ')[0] : '') + ' “' + (e.innerText || e.name || '').trim().slice(0, 30) + '”';
 	const all = [...document.querySelectorAll('main input:not([type=hidden]), main select, main textarea, main button, main a, main label, main h1, main h2, main h3, main p, main td, main th, main dt, main dd, main summary, main .status')].filter(shown);
 	// What an ancestor cuts off covers nothing.
-	const visible = (e) => {
-		let { left, right, top, bottom } = e.getBoundingClientRect();
-		for (let up = e.parentElement; up && up.tagName !== 'MAIN'; up = up.parentElement) {
-			if (getComputedStyle(up).overflowX === 'visible') continue;
-			const r = up.getBoundingClientRect();
-			left = Math.max(left, r.left), right = Math.min(right, r.right), top = Math.max(top, r.top), bottom = Math.min(bottom, r.bottom);
-		}
-		return { left, right, top, bottom };
-	};
+	const everything = { left: -Infinity, right: Infinity, top: -Infinity, bottom: Infinity };
+	const cut = (a, b) => ({ left: Math.max(a.left, b.left), right: Math.min(a.right, b.right), top: Math.max(a.top, b.top), bottom: Math.min(a.bottom, b.bottom) });
+	const frame = once((e) => {
+		if (!e || e.tagName === 'MAIN') return everything;
+		const outer = frame(e.parentElement);
+		return getComputedStyle(e).overflowX === 'visible' ? outer : cut(outer, e.getBoundingClientRect());
+	});
+	const visible = (e) => cut(e.getBoundingClientRect(), frame(e.parentElement));
 	const boxes = all.map((e) => ({ e, r: visible(e) })).filter(({ r }) => r.right - r.left > 1 && r.bottom - r.top > 1);
 	const found = [];
 	for (let i = 0; i < boxes.length; i++) {
