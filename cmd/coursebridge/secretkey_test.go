@@ -75,7 +75,7 @@ func addHeader(t *testing.T, database, key string) {
 	}
 	sealed := box.Seal(domain.SecretLabel(1), domain.EncodeHeaders(domain.Headers{{Name: "X-Own", Value: "kept"}}))
 	err = s.Engine().Write(t.Context(), func(tx db.Tx) error {
-		_, err := tx.Exec(t.Context(), `UPDATE endpoints SET headers = $1 WHERE company_id = 1`, []byte(sealed))
+		_, err := tx.Exec(t.Context(), `UPDATE endpoints SET headers = $1 WHERE company_id = 1`, sealed)
 		return err
 	})
 	if err != nil {

@@ -78,11 +78,10 @@ func checkShape(data []byte) error {
 				return tooManyEntries(name)
 			}
 		case '{', '[':
-			if depth++; depth <= maxDepth {
-				isList[depth] = data[i] == '['
-			} else {
+			if depth++; depth > maxDepth {
 				return domain.Errorf(domain.CodeInvalid, "The body is nested more than %d levels deep. Every operation needs fewer; check how it is built.", maxDepth)
 			}
+			isList[depth] = data[i] == '['
 		case '}', ']':
 			depth = max(depth-1, 0)
 		case '"':

@@ -46,7 +46,7 @@ func Postgres(tb testing.TB) string {
 	})
 }
 
-// WrapEngine, if set, replaces the engine of every store that Open opens.
+// WrapEngine replaces, if it is set, the engine of every store that Open opens.
 var WrapEngine func(testing.TB, db.Engine) db.Engine
 
 // Open opens and migrates the database at the address, and closes it when the test
