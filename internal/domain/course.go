@@ -2,6 +2,7 @@ package domain
 
 import (
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -61,6 +62,7 @@ func (c *Course) Check() error {
 	if len(c.Modules) > MaxModules {
 		checks.Add("modules", errors.New("must be at most 500"))
 	}
+	c.Modules = slices.Clone(c.Modules) // the caller's own stay as they are
 	for i, m := range c.Modules {
 		if c.Modules[i], err = NormalizeName(m); err != nil {
 			checks.Add("modules", err)

@@ -24,3 +24,14 @@ func TestCourseCheck(t *testing.T) {
 	bad = domain.Course{Name: "N", PassMark: -1, AllowedAttempts: 1001, Modules: strings.Split(strings.Repeat("x,", 501), ",")[:501]}
 	wantFields(t, bad.Check(), "passMark", "attempts", "modules")
 }
+
+func TestCheckKeepsTheCallersModules(t *testing.T) {
+	modules := []string{" Fire  exits "}
+	first, second := domain.Course{Name: "Safety", Modules: modules}, domain.Course{Name: "Safety", Modules: modules}
+	if err := first.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if modules[0] != " Fire  exits " || second.Modules[0] != " Fire  exits " || first.Modules[0] == modules[0] {
+		t.Errorf("a check changed the caller's list to %q, its own to %q", modules, first.Modules)
+	}
+}
