@@ -232,7 +232,7 @@ func (d *Dispatcher) searchBacklog() {
 	now := d.config.Queue.Now()
 	for _, w := range backlog.Endpoints {
 		by := wokenByPoll
-		if !w.IsLeased { // the report of a release may have been lost
+		if w.Owner == "" { // the report of a release may have been lost
 			by |= leaseReleased
 		}
 		if wait := w.Due.Sub(now); wait > 0 {

@@ -81,8 +81,7 @@ const (
 // WaitingEndpoint is an endpoint with pending deliveries, the first of which is
 // due at Due.
 type WaitingEndpoint struct {
-	Key      EndpointKey
-	Due      time.Time
-	IsLeased bool   // some replica holds its lease
-	Owner    string // that replica
+	Key   EndpointKey
+	Due   time.Time
+	Owner string // the replica that has not given up its lease, "" if there is none; the lease may have ended
 }

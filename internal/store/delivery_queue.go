@@ -213,16 +213,16 @@ func (s *Store) DeliveryBacklog(ctx context.Context, owner string, horizon time.
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
 		var w domain.WaitingEndpoint
-		err := r.Scan(&w.Key.CompanyID, &w.Key.ID, &w.Due, &w.IsLeased, &w.Owner)
+		err := r.Scan(&w.Key.CompanyID, &w.Key.ID, &w.Due, &w.Owner)
 		out.Endpoints = append(out.Endpoints, w)
 		return err
-	}, `SELECT company_id, id, due, lease_until > $2, lease_owner FROM `+waiting+` WHERE due <= $1 ORDER BY due`, now.Add(horizon), now)
+	}, `SELECT company_id, id, due, lease_owner FROM `+waiting+` WHERE due <= $1 ORDER BY due`, now.Add(horizon))
 	if err := s.read(ctx, b); err != nil {
 		return out, err
 	}
 	longest := make([]domain.EndpointKey, 0, domain.MaxDepthEndpoints)
 	for _, w := range out.Endpoints {
-		if w.IsLeased && w.Owner == owner && len(longest) < domain.MaxDepthEndpoints {
+		if w.Owner == owner && len(longest) < domain.MaxDepthEndpoints {
 			longest = append(longest, w.Key)
 		}
 	}
