@@ -156,7 +156,9 @@ func (a *App) reportsAtOnce(memoryLimit int64) int {
 
 func (a *App) cabinet(p *parts, sc ServeConfig) *cabinet.Cabinet {
 	return cabinet.New(cabinet.Options{
-		SignIn:   service.NewSignIn(a.store, a.box, service.SignInOptions{Now: a.store.Now, MemoryLimit: debug.SetMemoryLimit(-1)}),
+		SignIn: service.NewSignIn(a.store, a.box, service.SignInOptions{
+			Now: a.store.Now, Cost: a.config.PasswordCost, MemoryLimit: debug.SetMemoryLimit(-1),
+		}),
 		Sessions: p.sessions, Companies: a.companies, Administrators: a.administrators, Learning: a.learning, Tokens: a.tokens,
 		Imports:  a.imports,
 		Webhooks: p.webhooks, Audit: service.NewAudit(a.store), Reports: p.reports, Jobs: a.jobs, Requests: p.requests,

@@ -14,6 +14,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/delivery"
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/server"
+	"github.com/coursebridge/coursebridge/internal/service"
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
@@ -33,12 +34,14 @@ type Config struct {
 	SecretKey      string
 	// LostKey lets Open open a database whose secrets the key does not decrypt. Nothing
 	// that needs secrets may be called then.
-	LostKey   bool
-	PublicURL string
-	Version   string
-	LogTo     io.Writer
-	LogLevel  string
-	LogFormat string
+	LostKey bool
+	// PasswordCost is what a password hash costs; service.DefaultPasswordCost if it is zero.
+	PasswordCost service.PasswordCost
+	PublicURL    string
+	Version      string
+	LogTo        io.Writer
+	LogLevel     string
+	LogFormat    string
 }
 
 // ServeConfig is what the server needs beyond the database.

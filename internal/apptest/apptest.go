@@ -12,6 +12,7 @@ import (
 
 	"github.com/coursebridge/coursebridge/internal/app"
 	"github.com/coursebridge/coursebridge/internal/pgtest"
+	"github.com/coursebridge/coursebridge/internal/service"
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
@@ -47,15 +48,20 @@ func Each(t *testing.T, o Options, fn func(t *testing.T, p *Program)) {
 	})
 }
 
+// cheapPassword has the least cost. Password hashes of the default cost took a third
+// of the time of internal/cabinet.
+var cheapPassword = service.PasswordCost{Memory: 64, Passes: 1, Threads: 1}
+
 // Start runs the program until the test ends, with settings that suit tests: no
-// rate limit, quick retries, webhooks to this machine.
+// rate limit, quick retries, webhooks to this machine, cheap passwords.
 func Start(tb testing.TB, o Options) *Program {
 	tb.Helper()
 	if o.Database == "" {
 		o.Database = storetest.SQLite(tb)
 	}
 	log := &Log{}
-	config := app.Config{Database: o.Database, Create: true, Version: "test", LogTo: log, LogLevel: "info", LogFormat: "json"}
+	config := app.Config{Database: o.Database, Create: true, Version: "test", LogTo: log, LogLevel: "info", LogFormat: "json",
+		PasswordCost: cheapPassword}
 	if pgtest.UsePooler() && strings.HasPrefix(o.Database, "postgres") {
 		config.Database, config.TransactionPooler = pgtest.Pooler(tb, o.Database), true
 	}

@@ -5,8 +5,11 @@ package storetest
 
 import (
 	"context"
+	"errors"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/coursebridge/coursebridge/internal/pgtest"
@@ -28,22 +31,46 @@ func Each(t *testing.T, fn func(t *testing.T, s *store.Store)) {
 	})
 }
 
-// SQLite returns the address of a database that does not exist yet.
+// SQLite returns the address of a migrated database. It is a copy of one that is
+// migrated once per process.
 func SQLite(tb testing.TB) string {
-	return "sqlite://" + filepath.Join(tb.TempDir(), "test.db")
+	tb.Helper()
+	migrated, err := migratedFile()
+	if err != nil {
+		tb.Fatalf("migrate a database: %v", err)
+	}
+	file := filepath.Join(tb.TempDir(), "test.db")
+	if err := os.WriteFile(file, migrated, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return "sqlite://" + file
+}
+
+var migratedFile = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "coursebridge-migrated-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "migrated.db")
+	if err := migrate("sqlite://" + file); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(file)
+})
+
+func migrate(address string) error {
+	s, err := store.Open(context.Background(), address)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.Engine().Migrate(context.Background()), s.Close())
 }
 
 // Postgres returns the address of a migrated database, or ends the test where there
 // is no server: see pgtest.URL.
 func Postgres(tb testing.TB) string {
-	return pgtest.URLFromTemplate(tb, "migrated", func(address string) error {
-		s, err := store.Open(context.Background(), address)
-		if err != nil {
-			return err
-		}
-		defer s.Close()
-		return s.Engine().Migrate(context.Background())
-	})
+	return pgtest.URLFromTemplate(tb, "migrated", migrate)
 }
 
 // WrapEngine replaces, if it is set, the engine of every store that Open opens.
