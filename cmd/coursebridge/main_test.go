@@ -6,20 +6,26 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/pgtest"
-	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
 // eachEngine runs a test with the address of an empty database of each engine.
 func eachEngine(t *testing.T, test func(t *testing.T, database string)) {
 	t.Helper()
-	t.Run("sqlite", func(t *testing.T) { test(t, storetest.SQLite(t)) })
+	t.Run("sqlite", func(t *testing.T) { test(t, newSQLite(t)) })
 	t.Run("postgres", func(t *testing.T) { test(t, pgtest.URL(t)) })
+}
+
+// newSQLite returns the address of a database that does not exist yet.
+func newSQLite(t *testing.T) string {
+	t.Helper()
+	return "sqlite://" + filepath.Join(t.TempDir(), "test.db")
 }
 
 // outcome is the result of one command.

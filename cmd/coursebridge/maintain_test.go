@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/pgtest"
-	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
 func TestOnlyServeAndMigrateCreateADatabase(t *testing.T) {
@@ -74,7 +73,7 @@ func newCompany(t *testing.T, database string) {
 func emptyDatabase(t *testing.T, like string) string {
 	t.Helper()
 	if strings.HasPrefix(like, "sqlite://") {
-		return storetest.SQLite(t)
+		return newSQLite(t)
 	}
 	return pgtest.URL(t)
 }
@@ -260,7 +259,7 @@ func TestPlatformAudit(t *testing.T) {
 
 func TestListsAreTables(t *testing.T) {
 	t.Parallel()
-	database := storetest.SQLite(t)
+	database := newSQLite(t)
 	newCompany(t, database)
 	mustRun(t, database, "token", "create", "--company", "1", "--name", "HR", "--scope", "b2b_read")
 	for args, columns := range map[string]string{

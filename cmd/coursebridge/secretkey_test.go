@@ -17,7 +17,6 @@ import (
 	"github.com/coursebridge/coursebridge/internal/secret"
 	"github.com/coursebridge/coursebridge/internal/store"
 	"github.com/coursebridge/coursebridge/internal/store/db"
-	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
 // signatures returns a receiver, a channel with whether each request was signed with
@@ -124,7 +123,7 @@ func TestSecretKeyRotation(t *testing.T) {
 
 func TestSecretKeyRotationOfAKeyFile(t *testing.T) {
 	t.Parallel()
-	database := storetest.SQLite(t)
+	database := newSQLite(t)
 	newCompany(t, database)
 	var secret string
 	url, valid, _ := signatures(t, &secret)

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/pgtest"
-	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
 func TestMuchShorterRetentionNeedsConfirmation(t *testing.T) {
@@ -64,7 +63,7 @@ func TestPublicAddressIsASetting(t *testing.T) {
 
 func TestNoWebhooksSendsNothing(t *testing.T) {
 	t.Parallel()
-	database := storetest.SQLite(t)
+	database := newSQLite(t)
 	newCompany(t, database)
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a webhook was sent") }))
 	t.Cleanup(receiver.Close)
@@ -103,7 +102,7 @@ func TestMetricsDescribeTheProgram(t *testing.T) {
 func TestInspectionListeners(t *testing.T) {
 	t.Parallel()
 	metrics, debug := freeAddress(t), freeAddress(t)
-	s := startServer(t, storetest.SQLite(t), "--metrics-listen", metrics, "--debug-listen", debug)
+	s := startServer(t, newSQLite(t), "--metrics-listen", metrics, "--debug-listen", debug)
 	if status, _ := s.get(t, "/metrics"); status != 404 {
 		t.Errorf("/metrics on the main address: %d", status)
 	}
@@ -145,7 +144,7 @@ func freeAddress(t *testing.T) string {
 
 func TestShutdownDelayKeepsServing(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, storetest.SQLite(t), "--shutdown-delay", "1s")
+	s := startServer(t, newSQLite(t), "--shutdown-delay", "1s")
 	ended := make(chan int, 1)
 	go func() { ended <- s.stop() }()
 	for {
@@ -206,7 +205,7 @@ func forward(ctx context.Context, listen, target string) {
 
 func TestNewDatabaseFileIsPrivate(t *testing.T) {
 	t.Parallel()
-	database := storetest.SQLite(t)
+	database := newSQLite(t)
 	startServer(t, database)
 	for _, suffix := range []string{"", "-wal", "-shm", ".key"} {
 		info, err := os.Stat(strings.TrimPrefix(database, "sqlite://") + suffix)
@@ -241,7 +240,7 @@ func TestRateLimitHoldsOnEachReplica(t *testing.T) {
 func TestMissingCertificatesAreWarnedOf(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("COURSEBRIDGE_TEST_NO_CERTIFICATES") == "1" {
-		s := startServer(t, storetest.SQLite(t)) // a process of its own, because the pool is read once
+		s := startServer(t, newSQLite(t)) // a process of its own, because the pool is read once
 		if !strings.Contains(s.log.String(), "this machine has no CA certificates") {
 			t.Errorf("the log does not warn:\n%s", s.log)
 		}

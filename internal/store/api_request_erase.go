@@ -53,7 +53,8 @@ func (s *Store) addMentions(b *db.Batch, list []domain.APIRequest) []int64 {
 	return slices.Compact(companies)
 }
 
-// markErased queues the digests of what names an employee who is erased.
+// markErased adds to b the writes that remember an erased employee's id, e-mail and
+// name, each as a digest.
 func markErased(b *db.Batch, now time.Time, e domain.Employee) {
 	for _, value := range []string{e.ExternalID, e.Email, e.Name} {
 		if value == "" {
