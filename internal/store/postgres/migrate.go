@@ -3,11 +3,11 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
@@ -36,7 +36,7 @@ func (e *Engine) provider(schema migrations.Schema) (*goose.Provider, func(), er
 		}
 		locking = goose.WithSessionLocker(locker)
 	}
-	sqlDB := stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(e.boundMigration))
+	sqlDB := sql.OpenDB(migrationConnector{stdlib.GetConnector(*cfg)})
 	p, err := goose.NewProvider(goose.DialectPostgres, sqlDB, files, locking, goose.WithDisableGlobalRegistry(true),
 		goose.WithExcludeVersions(migrations.Applied(schema.Version)))
 	if err != nil {
@@ -55,14 +55,32 @@ const (
 	migrationPatience = 15 * time.Minute
 )
 
-// boundMigration bounds how long a migration waits for a lock. Behind a pooler without
-// a direct address the setting would outlive the migration, in a session of others.
-func (e *Engine) boundMigration(ctx context.Context, conn *pgx.Conn) error {
-	if !e.hasSessions() {
-		return nil
+// migrationConnector opens connections whose transactions wait at most
+// migrationLockWait for a lock. The setting is the transaction's own, not the
+// session's: behind a pooler it would outlive the migration, in a session of others.
+type migrationConnector struct{ driver.Connector }
+
+// Connect implements driver.Connector.
+func (c migrationConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
 	}
-	_, err := conn.Exec(ctx, "SELECT set_config('lock_timeout', $1, false)", millis(migrationLockWait))
-	return err
+	return migrationConn{conn.(*stdlib.Conn)}, nil
+}
+
+type migrationConn struct{ *stdlib.Conn }
+
+// BeginTx implements driver.ConnBeginTx.
+func (c migrationConn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
+	tx, err := c.Conn.BeginTx(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.ExecContext(ctx, dialect{}.LockTimeout(migrationLockWait), nil); err != nil {
+		return nil, errors.Join(err, tx.Rollback())
+	}
+	return tx, nil
 }
 
 // transactionLocker keeps migrations apart behind a pooler, where a session cannot

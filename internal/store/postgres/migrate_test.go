@@ -10,16 +10,30 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"github.com/coursebridge/coursebridge/internal/pgtest"
+	"github.com/coursebridge/coursebridge/internal/store/db"
 	"github.com/coursebridge/coursebridge/internal/store/migrations"
+	"github.com/coursebridge/coursebridge/internal/store/postgres"
 )
 
 // A migration that has to wait for a table, as for one that a report reads, does not
 // keep requests from it, and goes on once the table is free.
 func TestMigrationLetsRequestsPass(t *testing.T) {
 	t.Parallel()
-	address := pgtest.URL(t)
+	t.Run("direct", func(t *testing.T) {
+		t.Parallel()
+		address := pgtest.URL(t)
+		checkMigrationLetsRequestsPass(t, address, open(t, address))
+	})
+	t.Run("pooled", func(t *testing.T) {
+		t.Parallel()
+		address := pgtest.URL(t)
+		checkMigrationLetsRequestsPass(t, address, open(t, pgtest.Pooler(t, address), db.Options{TransactionPooler: true}))
+	})
+}
+
+func checkMigrationLetsRequestsPass(t *testing.T, address string, e *postgres.Engine) {
+	t.Helper()
 	migrateTo(t, address, 21)
-	e := open(t, address)
 	reader, request := connect(t, address), connect(t, address)
 	execute(t, reader, `BEGIN`)
 	execute(t, reader, `SELECT count(*) FROM events`)
