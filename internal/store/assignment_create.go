@@ -182,7 +182,7 @@ func (p *assignPlan) countNearLimit(ctx context.Context, tx db.Tx, d db.Dialect,
 
 // decide sets the result of every item, in the order of the items.
 func (p *assignPlan) decide(items []domain.BulkItem, now time.Time) {
-	p.results, p.created = make([]domain.BulkResult, len(items)), nil
+	p.results, p.created = make([]domain.BulkResult, len(items)), make([]domain.Assignment, 0, p.valid)
 	for i, it := range items {
 		if it.Err != nil {
 			p.results[i].Err = it.Err
@@ -253,15 +253,19 @@ func (p *assignPlan) entry(c domain.Caller) domain.AuditEntry {
 // for the same keys then wait for each other instead of deadlocking; the later one
 // runs again and finds what the first has created.
 func (s *Store) insertAssignments(b *db.Batch, p *assignPlan, by domain.Actor) {
-	sorted := slices.SortedFunc(slices.Values(p.created), func(x, y domain.Assignment) int { return strings.Compare(x.ExternalID, y.ExternalID) })
+	sorted := make([]*domain.Assignment, len(p.created)) // an assignment is large, so that moving it is slow
+	for i := range p.created {
+		sorted[i] = &p.created[i]
+	}
+	slices.SortFunc(sorted, func(x, y *domain.Assignment) int { return strings.Compare(x.ExternalID, y.ExternalID) })
 	rows, args := s.db.ValuesTable(5, db.Columns(sorted,
-		db.IntColumn("id", func(a *domain.Assignment) int64 { return a.ID }),
-		db.TextColumn("external_id", func(a *domain.Assignment) string { return a.ExternalID }),
-		db.IntColumn("employee_id", func(a *domain.Assignment) int64 { return a.EmployeeID }),
-		db.IntColumn("course_id", func(a *domain.Assignment) int64 { return a.CourseID }),
-		db.TimeColumn("deadline", func(a *domain.Assignment) time.Time { return a.Deadline }),
-		db.BoolColumn("required", func(a *domain.Assignment) bool { return a.IsRequired }),
-		db.IntColumn("live_at_most", func(a *domain.Assignment) int64 { return int64(p.liveAtMost[a.EmployeeID]) }))...)
+		db.IntColumn("id", func(a **domain.Assignment) int64 { return (*a).ID }),
+		db.TextColumn("external_id", func(a **domain.Assignment) string { return (*a).ExternalID }),
+		db.IntColumn("employee_id", func(a **domain.Assignment) int64 { return (*a).EmployeeID }),
+		db.IntColumn("course_id", func(a **domain.Assignment) int64 { return (*a).CourseID }),
+		db.TimeColumn("deadline", func(a **domain.Assignment) time.Time { return (*a).Deadline }),
+		db.BoolColumn("required", func(a **domain.Assignment) bool { return (*a).IsRequired }),
+		db.IntColumn("live_at_most", func(a **domain.Assignment) int64 { return int64(p.liveAtMost[(*a).EmployeeID]) }))...)
 	b.Exec(`INSERT INTO assignments (company_id, id, external_id, employee_id, course_id, status, percent, attempts, granted_attempts,
 			is_required, assigned_at, deadline, asked_deadline, asked_required, updated_at, live_at_most, assigned_by, assigned_via)
 		SELECT $1, r.id, r.external_id, r.employee_id, r.course_id, 'assigned', 0, 0, 0,

@@ -1,0 +1,121 @@
+package storetest_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/store"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
+)
+
+// countedOperation is an operation and the number of its statements, without those
+// that begin and end a transaction.
+type countedOperation struct {
+	name             string
+	sqlite, postgres int
+	run              func(f testCompany, a domain.Assignment, name string) error
+}
+
+func (op countedOperation) statements(engine string) int {
+	if engine == "sqlite" {
+		return op.sqlite
+	}
+	return op.postgres
+}
+
+func listAssignments(filter func(a domain.Assignment) domain.AssignmentFilter) func(testCompany, domain.Assignment, string) error {
+	return func(f testCompany, a domain.Assignment, _ string) error {
+		_, err := f.s.Assignments(f.t.Context(), f.c.Company.ID, filter(a), domain.PageRequest{Number: 1, Limit: 50})
+		return err
+	}
+}
+
+func listEmployees(filter domain.EmployeeFilter) func(testCompany, domain.Assignment, string) error {
+	return func(f testCompany, _ domain.Assignment, _ string) error {
+		_, err := f.s.Employees(f.t.Context(), f.c.Company.ID, filter, domain.PageRequest{Number: 1, Limit: 50})
+		return err
+	}
+}
+
+func assignSome(n int) func(testCompany, domain.Assignment, string) error {
+	return func(f testCompany, a domain.Assignment, name string) error {
+		_, err := f.s.Assign(f.t.Context(), f.c, keys(numbered(name+"-%d", 0, n), []string{"E0", "E1"}, a.CourseID))
+		return err
+	}
+}
+
+func reportSome(n int) func(testCompany, domain.Assignment, string) error {
+	return func(f testCompany, a domain.Assignment, name string) error {
+		var items []domain.ActivityItem
+		for i := range n {
+			items = append(items, domain.ActivityItem{Activity: progress(fmt.Sprintf("%s-%d", name, i), a.ID, f.s.Now(), domain.Points(i+1)*100)})
+		}
+		_, err := f.s.RecordActivities(f.t.Context(), items)
+		return err
+	}
+}
+
+var countedOperations = []countedOperation{
+	{"list all assignments", 1, 2, listAssignments(func(domain.Assignment) domain.AssignmentFilter { return domain.AssignmentFilter{} })},
+	{"list assignments by status", 1, 2, listAssignments(func(domain.Assignment) domain.AssignmentFilter {
+		return domain.AssignmentFilter{Status: domain.StatusAssigned}
+	})},
+	{"list assignments by course", 1, 2, listAssignments(func(a domain.Assignment) domain.AssignmentFilter {
+		return domain.AssignmentFilter{CourseID: a.CourseID}
+	})},
+	{"list assignments of an employee", 1, 2, listAssignments(func(domain.Assignment) domain.AssignmentFilter {
+		return domain.AssignmentFilter{EmployeeExternalID: "E0"}
+	})},
+	{"list assignments since", 1, 2, listAssignments(func(domain.Assignment) domain.AssignmentFilter {
+		return domain.AssignmentFilter{UpdatedSince: &time.Time{}}
+	})},
+	{"list assignments by two filters", 1, 1, listAssignments(func(a domain.Assignment) domain.AssignmentFilter {
+		return domain.AssignmentFilter{CourseID: a.CourseID, UpdatedSince: &time.Time{}}
+	})},
+	{"list all employees", 1, 2, listEmployees(domain.EmployeeFilter{})},
+	{"list employees by tag", 1, 2, listEmployees(domain.EmployeeFilter{Tag: "red"})},
+	{"list employees by email", 1, 2, listEmployees(domain.EmployeeFilter{Email: "e0@x.test"})},
+	{"read an assignment", 1, 1, func(f testCompany, a domain.Assignment, _ string) error {
+		_, err := f.s.Assignment(f.t.Context(), f.c.Company.ID, a.ID)
+		return err
+	}},
+	{"provision", 8, 10, func(f testCompany, _ domain.Assignment, name string) error {
+		_, _, err := f.s.Provision(f.t.Context(), f.c, domain.Provision{ExternalID: name, Email: name + "@x.test", Name: name})
+		return err
+	}},
+	{"patch an employee", 5, 6, func(f testCompany, _ domain.Assignment, name string) error {
+		_, err := f.s.PatchEmployee(f.t.Context(), f.c, "E1", domain.EmployeePatch{Name: &name})
+		return err
+	}},
+	{"assign one", 12, 13, assignSome(1)},
+	{"assign 200", 12, 13, assignSome(200)},
+	{"report one activity", 6, 7, reportSome(1)},
+	{"report 50 activities", 5, 6, reportSome(50)},
+	{"revoke", 4, 4, func(f testCompany, a domain.Assignment, _ string) error { return f.s.Revoke(f.t.Context(), f.c, a.ID) }},
+}
+
+// Operations run the same statements in a company of two people and in one of 120.
+func TestNumberOfStatements(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		for _, size := range []int{2, 120} {
+			seen, r := recordStatements(s)
+			f := newTestCompany(t, s)
+			people := numbered("E%d", 0, size)
+			f.provisionAll(people...)
+			course := f.addAssessment()
+			_, made := f.bulk(keys(numbered(fmt.Sprintf("of %d: ", size)+"%d", 0, 2*size), people, course)...)
+			for i, op := range countedOperations {
+				run := func() error { return op.run(f.with(seen), made[0].Assignment, fmt.Sprintf("%d-%d", size, i)) }
+				if i == 0 { // it learns once that the company has totals
+					r.during(t, run)
+				}
+				if got, want := len(r.during(t, run)), op.statements(s.Engine().Name()); got != want {
+					t.Errorf("%s takes %d statements in a company of %d people, want %d", op.name, got, size, want)
+				}
+			}
+		}
+	})
+}
