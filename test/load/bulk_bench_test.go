@@ -54,6 +54,9 @@ func (f company) bulkRate(b *testing.B, c *client, round *int, d time.Duration) 
 	return float64(rows) / spent.Seconds()
 }
 
+// referenceBody is the length of an event's body in the reference.
+const referenceBody = 350
+
 // bulkRows is the rows that the program would store for one bulk request, for the
 // baseline.
 type bulkRows struct {
@@ -68,11 +71,8 @@ func newBulkRows(f company, round int, employees []int64) bulkRows {
 		n := int64(round)*bulkSize + int64(i)
 		external := fmt.Sprintf("a-%d-%d", round, i)
 		v.ids, v.events, v.externals = append(v.ids, n), append(v.events, 1_000_000+n), append(v.externals, external)
-		v.bodies = append(v.bodies, fmt.Appendf(nil, `{"event":"assignment.created","companyId":%d,"occurredAt":"2026-11-14T09:30:00.000+00:00",`+
-			`"data":{"id":%d,"externalId":%q,"employeeExternalId":"w-%d","employeeEmail":"w-%d@acme.example","courseId":%d,"courseName":"Safety at work",`+
-			`"status":"assigned","statusCategory":"not_started","isOverdue":false,"completionPercent":0,"score":null,"numberOfAttempts":0,"isRequired":true,`+
-			`"assignedAt":"2026-11-14T09:30:00.000+00:00","deadline":"2030-01-01T00:00:00+00:00","startedAt":null,"completedAt":null,`+
-			`"lastActivityAt":"2026-11-14T09:30:00.000+00:00"}}`, f.id, n, external, i, i, f.courseID))
+		body := fmt.Sprintf(`{"event":"assignment.created","companyId":%d,"data":{"id":%d,"externalId":%q,"courseName":"Safety at work","rest":"`, f.id, n, external)
+		v.bodies = append(v.bodies, []byte(body+strings.Repeat("x", referenceBody-len(body)-3)+`"}}`))
 	}
 	return v
 }
@@ -103,22 +103,24 @@ func (l *bulkBaseline) rate(b *testing.B, d time.Duration) float64 {
 	return float64(rows) / spent.Seconds()
 }
 
+// referenceSQL creates the tables of the reference: those of the program, but with
+// two indexes on assignments and one on events, and without triggers.
+const referenceSQL = `CREATE SCHEMA reference;
+	CREATE TABLE reference.assignments (LIKE public.assignments, PRIMARY KEY (company_id, id), UNIQUE (company_id, external_id));
+	CREATE TABLE reference.events (LIKE public.events, PRIMARY KEY (company_id, id))`
+
 const bulkSQL = `WITH assignment AS (
-		INSERT INTO assignments (company_id, id, external_id, employee_id, course_id, status, percent, attempts, granted_attempts,
+		INSERT INTO reference.assignments (company_id, id, external_id, employee_id, course_id, status, percent, attempts, granted_attempts,
 			is_required, assigned_at, deadline, asked_deadline, asked_required, updated_at)
 		SELECT $1, id, external_id, employee_id, $2, 'assigned', 0, 0, 0, true, $3, $4, $4, true, $3
 		FROM unnest($5::bigint[], $6::text[], $7::bigint[]) AS u (id, external_id, employee_id)
-	), event AS (
-		INSERT INTO events (company_id, id, kind, occurred_at, employee_id, assignment_id, external_id, body)
-		SELECT $1, event_id, 'assignment.created', $3, employee_id, id, external_id, body
-		FROM unnest($8::bigint[], $7::bigint[], $5::bigint[], $6::text[], $9::bytea[]) AS u (event_id, employee_id, id, external_id, body)
 	)
-	INSERT INTO audit_entries (company_id, at, actor_kind, actor_id, actor_label, action, record_kind, record_id,
-		employee_id, request_id, address, detail)
-	VALUES ($1, $3, 'token', 1, 'load', 'assignment.created', 'assignment', '1–500', 0, 'request', '127.0.0.1', '500 assignments in one request.')`
+	INSERT INTO reference.events (company_id, id, kind, occurred_at, employee_id, assignment_id, external_id, body)
+	SELECT $1, event_id, 'assignment.created', $3, employee_id, id, external_id, body
+	FROM unnest($8::bigint[], $7::bigint[], $5::bigint[], $6::text[], $9::bytea[]) AS u (event_id, employee_id, id, external_id, body)`
 
 // BenchmarkBulkPostgres compares bulk requests of 500 items with one statement that
-// inserts the same rows and events.
+// inserts as many assignments and events of 350 bytes into plain tables.
 func BenchmarkBulkPostgres(b *testing.B) {
 	f, other := newCompany(b, engines["postgres"](b)), newCompany(b, engines["postgres"](b))
 	p := serve(b, f.database)
@@ -137,6 +139,9 @@ func BenchmarkBulkPostgres(b *testing.B) {
 		_, err := conn.Exec(b.Context(), bulkSQL, other.id, other.courseID, now, now.AddDate(3, 0, 0), v.ids, v.externals, v.employees, v.events, v.bodies)
 		return err
 	}
+	if _, err := conn.PgConn().Exec(b.Context(), referenceSQL).ReadAll(); err != nil {
+		b.Fatal(err)
+	}
 	least := &bulkBaseline{company: other, employees: employees, run: run}
 	var round int
 	f.bulkRate(b, ours, &round, time.Second)
@@ -149,6 +154,6 @@ func BenchmarkBulkPostgres(b *testing.B) {
 		c := compare(9,
 			func() float64 { return f.bulkRate(b, ours, &round, 1500*time.Millisecond) },
 			func() float64 { return least.rate(b, 1500*time.Millisecond) })
-		ratio(b, "bulk of 500, PostgreSQL, of one INSERT … unnest", c, 0.60, "rows/s")
+		ratio(b, "bulk of 500, PostgreSQL, of one INSERT … unnest into plain tables", c, 0.60, "rows/s")
 	}
 }

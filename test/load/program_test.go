@@ -58,12 +58,31 @@ func serve(b *testing.B, database string, flags ...string) *program {
 		_ = cmd.Wait() // it is killed in the end
 		close(p.ended)
 	}()
-	b.Cleanup(p.kill)
+	b.Cleanup(func() {
+		p.kill()
+		if b.Failed() {
+			logErrors(b, log.Name())
+		}
+	})
 	if p.address, err = p.waitUntilReady(log.Name(), 30*time.Second); err != nil {
 		b.Fatal(err)
 	}
 	p.ready = time.Since(began)
 	return p
+}
+
+// logErrors repeats the errors that a server has logged.
+func logErrors(b *testing.B, log string) {
+	b.Helper()
+	text, err := os.ReadFile(log)
+	if err != nil {
+		b.Log(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, `"level":"ERROR"`) {
+			b.Log(strings.TrimSpace(line))
+		}
+	}
 }
 
 // waitUntilReady waits for the address in the log, then checks /readyz.

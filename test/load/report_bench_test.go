@@ -23,15 +23,22 @@ const rowsEnv = "COURSEBRIDGE_BENCH_ROWS"
 
 func reportRows(b *testing.B) int {
 	b.Helper()
-	text := os.Getenv(rowsEnv)
+	return envNumber(b, rowsEnv, 1_000_000)
+}
+
+// envNumber returns the number in an environment variable, or the default if it is
+// not set.
+func envNumber(b *testing.B, name string, otherwise int) int {
+	b.Helper()
+	text := os.Getenv(name)
 	if text == "" {
-		return 1_000_000
+		return otherwise
 	}
-	rows, err := strconv.Atoi(text)
+	n, err := strconv.Atoi(text)
 	if err != nil {
-		b.Fatalf("%s: %v", rowsEnv, err)
+		b.Fatalf("%s: %v", name, err)
 	}
-	return rows
+	return n
 }
 
 // reportCompany is a company with many assignments.

@@ -1,0 +1,170 @@
+package load
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// mixedLoad sends what a busy company sends: 70 % reads, 20 % provisions and
+// assignments, 5 % bulks and 5 % activities.
+type mixedLoad struct {
+	*grownCompany
+	clients fleet
+	failed  atomic.Int64
+
+	mu    sync.Mutex
+	reads []time.Duration // of single records
+}
+
+func newMixedLoad(b *testing.B, engine string) *mixedLoad {
+	b.Helper()
+	l := &mixedLoad{grownCompany: newGrownCompany(b, engine, growthSmall)}
+	r := newReceiver(b, 0)
+	for _, kind := range []string{"employee.joined", "assignment.created", "assignment.completed"} {
+		l.addWebhook(b, r.url, kind)
+	}
+	l.server = serve(b, l.database, "--metrics-allow", "127.0.0.0/8")
+	l.clients = newFleet(b, l.server.address, connections)
+	return l
+}
+
+// request returns a random request, and whether it reads a single record.
+func (l *mixedLoad) request() (request []byte, isPointRead bool) {
+	switch n := rand.IntN(100); {
+	case n < 25:
+		return l.get(fmt.Sprintf("/employees/emp-%d", l.randomEmployee())), true
+	case n < 50:
+		return l.get(fmt.Sprintf("/assignments/by-external-id/asg-%d", l.randomAssignment())), true
+	case n < 60:
+		return l.get("/assignments?status=started"), false
+	case n < 70:
+		return l.get(fmt.Sprintf("/assignments?employeeExternalId=emp-%d", l.randomEmployee())), false
+	case n < 80:
+		return l.post("/employees/provision", `{"externalId":"n-%d","email":"n-%[1]d@grow.test","name":"New %[1]d"}`, l.unused()), false
+	case n < 90:
+		return l.post("/assignments", `{"employeeExternalId":"emp-%d","courseId":%d,"externalId":"n-%d"}`, l.randomEmployee(), l.courseID, l.unused()), false
+	case n < 95:
+		return l.bulk(), false
+	}
+	return l.activities(), false
+}
+
+// send sends one request and notes how long it took since it was due.
+func (l *mixedLoad) send(b *testing.B, c *client, due time.Time) {
+	b.Helper()
+	request, isPointRead := l.request()
+	if err := c.do(request); err != nil {
+		b.Log(err)
+		l.failed.Add(1)
+		return
+	}
+	if isPointRead {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.reads = append(l.reads, time.Since(due))
+	}
+}
+
+// run sends requests at a rate for d. A request whose connection is busy is late, and
+// its lateness counts.
+func (l *mixedLoad) run(b *testing.B, rate float64, d time.Duration) {
+	b.Helper()
+	due := make(chan time.Time, 1<<16)
+	var senders sync.WaitGroup
+	for _, c := range l.clients {
+		senders.Go(func() {
+			for at := range due {
+				l.send(b, c, at)
+			}
+		})
+	}
+	began := time.Now()
+	for n := 0; time.Since(began) < d; n++ {
+		at := began.Add(time.Duration(float64(n) / rate * float64(time.Second)))
+		<-time.After(time.Until(at))
+		due <- at
+	}
+	close(due)
+	senders.Wait()
+}
+
+// goroutines returns the number of the server's goroutines.
+func (l *mixedLoad) goroutines(b *testing.B) float64 {
+	b.Helper()
+	body, err := newFleet(b, l.server.address, 1)[0].body(get("/metrics", ""), true)
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, rest, found := bytes.Cut(body, []byte("\ngo_goroutines "))
+	text, _, _ := bytes.Cut(rest, []byte("\n"))
+	n, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || !found {
+		b.Fatalf("read the number of goroutines from %q: %v", text, err)
+	}
+	return n
+}
+
+func mixedTime() time.Duration {
+	switch {
+	case fullForm():
+		return 5 * time.Minute
+	case shortForm():
+		return 15 * time.Second
+	}
+	return time.Minute
+}
+
+// BenchmarkMixed sends the mixed load at half of the rate that the server reaches,
+// while a report is downloaded again and again. The first fifth warms up.
+func BenchmarkMixed(b *testing.B) {
+	for _, engine := range engineNames {
+		if engine == "sqlite" && shortForm() {
+			continue
+		}
+		b.Run(engine, func(b *testing.B) {
+			l := newMixedLoad(b, engine)
+			for b.Loop() {
+				peak := l.clients.drive(b, 5*time.Second, func(int) []byte {
+					request, _ := l.request()
+					return request
+				})
+				ctx, cancel := context.WithCancel(b.Context())
+				var reporting sync.WaitGroup
+				reporting.Go(func() {
+					for ctx.Err() == nil {
+						if _, err := (reportCompany{company: l.company}).fetch(ctx, l.server.address, "assignments.csv"); err != nil && ctx.Err() == nil {
+							b.Log(err)
+							l.failed.Add(1)
+						}
+					}
+				})
+				l.run(b, peak/2, mixedTime()/5)
+				l.reads = nil
+				memory, goroutines := l.server.rss(b), l.goroutines(b)
+				l.run(b, peak/2, mixedTime()*4/5)
+				l.record(b, engine, peak, [2]float64{l.server.rss(b) / memory, l.goroutines(b) - goroutines})
+				cancel()
+				reporting.Wait()
+			}
+		})
+	}
+}
+
+// record records the figures; grown is by how many times memory has grown, and by how
+// many goroutines the server has more.
+func (l *mixedLoad) record(b *testing.B, engine string, peak float64, grown [2]float64) {
+	b.Helper()
+	b.ReportMetric(peak, "peak-req/s")
+	what := fmt.Sprintf("mixed load, %s, at %.0f req/s: ", engine, peak/2)
+	below(b, what+"failed requests", float64(l.failed.Load()), 1, "failed")
+	below(b, what+"p99 of reads of single records", percentile(l.reads, 0.99), 50, "ms-p99")
+	below(b, what+"growth of memory", grown[0], 1.25, "times-memory")
+	below(b, what+"additional goroutines", grown[1], 50, "goroutines")
+}
