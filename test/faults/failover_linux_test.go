@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/coursebridge/coursebridge/internal/pgtest"
 )
 
 // The primary crashes while clients write, and its streaming standby is promoted. Two
@@ -18,18 +20,19 @@ func TestFailoverToAStandbyLosesNothing(t *testing.T) {
 
 func failOver(t *testing.T) {
 	t.Helper()
-	primary := newPostgres(t, privateDir(t))
-	standby := primary.newStandby()
-	database := address(primary, standby)
+	primary := pgtest.NewCluster(t, pgtest.ClusterDir(t))
+	standby := primary.NewStandby()
+	primary.WaitForStandby()
+	database := pgtest.ClusterAddress(primary, standby)
 	acme, inbox := newCompany(t, database), newReceiver(t, failSometimes)
 	hook := acme.addWebhook(t, inbox.URL)
 	replicas := []*process{serve(t, database, quickRetries...), serve(t, database, quickRetries...)}
 	l := newLedger(t, acme, &fleet{urls: []string{replicas[0].url, replicas[1].url}})
 	whileWriting(t, l, 4, func() {
 		l.waitForAcks(t, 100)
-		primary.stopNow()
+		primary.StopNow()
 		down := time.Now()
-		standby.promote()
+		standby.Promote()
 		l.waitForAcks(t, 1)
 		t.Logf("changes go through %s after the crash", time.Since(down).Round(time.Millisecond))
 		l.waitForAcks(t, 100)
@@ -52,14 +55,14 @@ func TestPostgresOnAFullDisk(t *testing.T) {
 
 func fillPostgresDisk(t *testing.T) {
 	t.Helper()
-	dir := privateDir(t)
+	dir := pgtest.ClusterDir(t)
 	disk := filepath.Join(dir, "disk")
 	if err := os.Mkdir(disk, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	smallDisk(t, disk, 160<<20)
-	pg := newPostgres(t, disk)
-	database := address(pg)
+	pg := pgtest.NewCluster(t, disk)
+	database := pgtest.ClusterAddress(pg)
 	acme, inbox := newCompany(t, database), newReceiver(t, nil)
 	hook := acme.addWebhook(t, inbox.URL)
 	server := serve(t, database, quickRetries...)
@@ -76,9 +79,9 @@ func fillPostgresDisk(t *testing.T) {
 		if err := os.Remove(filler); err != nil {
 			t.Fatal(err)
 		}
-		if !pg.isRunning() { // a server that can't write its log ends; the operator starts it again
-			pg.stopNow()
-			pg.start()
+		if !pg.IsRunning() { // a server that can't write its log ends; the operator starts it again
+			pg.StopNow()
+			pg.Start()
 		}
 		l.waitForAcks(t, 50)
 	})
