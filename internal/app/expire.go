@@ -40,6 +40,6 @@ func (a *App) expire(ctx context.Context, r Retention) error {
 	if r.Requests > 0 {
 		errs = append(errs, a.store.ExpireAPIRequests(ctx, a.store.Now().Add(-r.Requests)))
 	}
-	errs = append(errs, a.store.ExpireErasedMentions(ctx), a.imports.Expire(ctx))
+	errs = append(errs, a.store.FinishErasures(ctx), a.imports.Expire(ctx))
 	return errors.Join(errs...)
 }
