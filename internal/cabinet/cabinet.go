@@ -191,11 +191,7 @@ func (c *Cabinet) requireSession(h handler) handler {
 		}
 		p.identity = id
 		httpapi.InfoFrom(p.r.Context()).SetCaller(id.Company.ID, 0)
-		ctx := domain.WithCompany(p.r.Context(), id.Company.ID)
-		if p.r.Method == http.MethodGet || p.r.Method == http.MethodHead {
-			ctx = domain.AllowReplica(ctx)
-		}
-		p.r = p.r.WithContext(ctx)
+		p.r = p.r.WithContext(domain.WithCompany(p.r.Context(), id.Company.ID))
 		if !id.Administrator.HasPassword && !isPasswordRequest(p.r) {
 			return p.redirect(pathFirstPassword)
 		}

@@ -1,6 +1,8 @@
 package cabinet
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,6 +54,9 @@ func person(p *page) error {
 		Employee: employeeView(e.EmployeeOverview), Role: string(e.Role), JoinedAt: e.JoinedAt, Leaving: e.Leaving,
 		Assigned: e.Assigned, Completed: e.Completed, CanChange: p.mayChange(),
 	}
+	for _, key := range slices.Sorted(maps.Keys(e.Attributes)) {
+		v.Attributes = append(v.Attributes, view.Option{Value: key, Label: e.Attributes[key]})
+	}
 	for _, a := range e.Assignments {
 		row := view.PersonAssignment{
 			ID: a.ID, CourseName: a.CourseName, Status: string(a.Status), Overdue: a.Overdue(p.Now()), Percent: int64(a.Percent) / 100,
@@ -78,7 +83,7 @@ func personNewForm(p *page) error {
 func (p *page) personForm(id int64, title string) (view.PersonForm, domain.EmployeePatch) {
 	form := view.PersonForm{
 		ID: id, Title: title, Name: p.field("name"), Email: p.field("email"), ExternalID: cleanText(p.field("externalId")),
-		Tags: p.field("tags"), Role: p.field("role"),
+		Tags: p.field("tags"), Role: p.field("role"), Attributes: cleanText(p.field("attributes")),
 	}
 	tags, role := splitTags(form.Tags), domain.Role(form.Role)
 	return form, domain.EmployeePatch{Tags: &tags, Role: &role}
@@ -93,6 +98,33 @@ func splitTags(text string) []string {
 		}
 	}
 	return tags
+}
+
+// splitAttributes reads attributes from lines such as "costCentre: 4711". It returns
+// the first line that can't be read.
+func splitAttributes(text string) (out domain.Attributes, wrong string) {
+	out = domain.Attributes{}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		key, value, found := strings.Cut(line, ":")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		if _, twice := out[key]; !found || value == "" || twice {
+			return out, line
+		}
+		out[key] = value
+	}
+	return out, ""
+}
+
+// joinAttributes writes attributes as splitAttributes reads them.
+func joinAttributes(a domain.Attributes) string {
+	var lines []string
+	for _, key := range slices.Sorted(maps.Keys(a)) {
+		lines = append(lines, key+": "+a[key])
+	}
+	return strings.Join(lines, "\n")
 }
 
 // personErrors returns the errors of a person's form by field.
@@ -139,6 +171,7 @@ func personEditForm(p *page) error {
 	}
 	return p.renderOK(view.PersonFormPage(p.shell(), view.PersonForm{
 		ID: e.ID, Title: e.Name, Name: e.Name, Email: e.Email, ExternalID: e.ExternalID, Tags: strings.Join(e.Tags, ", "), Role: string(e.Role),
+		Attributes: joinAttributes(e.Attributes),
 	}))
 }
 
@@ -156,7 +189,17 @@ func editPerson(p *page) error {
 		form.Errors = view.Errors{"externalId": "An external id can be changed, but not removed."}
 		return p.renderInvalid(view.PersonFormPage(p.shell(), form))
 	}
-	_, err = p.Learning.PatchEmployeeByID(p.r.Context(), p.caller(), e.ID, patch)
+	attributes, wrong := splitAttributes(form.Attributes)
+	if wrong != "" {
+		form.Errors = view.Errors{"attributes": "“" + wrong + "”: write each attribute once, as its name, a colon and its value."}
+		return p.renderInvalid(view.PersonFormPage(p.shell(), form))
+	}
+	if err = attributes.Check(); err == nil {
+		_, err = p.Learning.PatchEmployeeByID(p.r.Context(), p.caller(), e.ID, patch)
+	}
+	if err == nil {
+		err = p.Learning.SetAttributes(p.r.Context(), p.caller(), e.ID, attributes)
+	}
 	if errs, ok := personErrors(err); ok {
 		form.Errors = errs
 		return p.renderInvalid(view.PersonFormPage(p.shell(), form))

@@ -59,6 +59,32 @@ func TestPersonFromAddingToErasing(t *testing.T) {
 	})
 }
 
+// The fields that a company adds to a person are edited as lines, shown, written to
+// the history, and seen by nobody else.
+func TestAttributesOfAPerson(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		v := f.administrator()
+		path := v.addPerson("Jānis Kalniņš", "janis@baltic.example")
+		edit := func(attributes string) response {
+			return v.post(path+"/edit", "name", "Jānis Kalniņš", "email", "janis@baltic.example", "tags", "office", "role", "employee", "attributes", attributes)
+		}
+		edit("costCentre: 4711\r\n\r\nsite : Rīga: port").wantRedirect(path).wantText("Changes saved.", "costCentre", "4711", "site", "Rīga: port", "attributes")
+		v.get(path + "/edit").wantText("costCentre: 4711\nsite: Rīga: port")
+		for wrong, want := range map[string]string{
+			"4711":                              "write each attribute once",
+			"a: 1\na: 2":                        "write each attribute once",
+			"cost centre: 1":                    "can't be a key",
+			"a: " + strings.Repeat("x", 256):    "at most 255 characters",
+			strings.Repeat("k", 65) + ": value": "can't be a key",
+		} {
+			edit(wrong).wantStatus(http.StatusUnprocessableEntity).wantText(want)
+		}
+		v.get(path).wantText("4711")
+		edit("").wantRedirect(path).wantNoText("4711")
+	})
+}
+
 // Another company's administrator finds none of the pages of a person.
 func TestPeopleOfAnotherCompanyAreNotFound(t *testing.T) {
 	t.Parallel()

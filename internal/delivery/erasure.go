@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -20,22 +19,20 @@ func (d *Dispatcher) maxTimeToSend() time.Duration {
 	return keepQueued + maxTurnWait + d.config.AttemptTimeout
 }
 
-// StopSending cancels the attempts that carry data about the erased people, on every
-// replica, and returns when none is under way. It is called after the erasure was
-// committed, so that no replica can read data about them any more. A replica that does
-// not answer is given the longest time that its attempts can last.
+// StopSending cancels the attempts that carry something of the erased people, on
+// every replica, and returns when none is under way. It is called after the
+// erasure was committed, so that nothing of them can be read any more. A replica
+// that does not answer is given the time that its attempts can last at most.
 func (d *Dispatcher) StopSending(ctx context.Context, records []domain.RecordKey) error {
-	var asking sync.WaitGroup
-	errs := make([]error, len(records))
-	for i, record := range records {
-		asking.Go(func() {
-			if errs[i] = d.attempts.cancelAndRefuse(ctx, record); errs[i] == nil {
-				errs[i] = d.stopOthers(ctx, record)
-			}
-		})
+	for _, record := range records {
+		if err := d.attempts.refuse(ctx, record); err != nil {
+			return err
+		}
+		if err := d.stopOthers(ctx, record); err != nil {
+			return err
+		}
 	}
-	asking.Wait()
-	return errors.Join(errs...)
+	return nil
 }
 
 // stopOthers asks the replicas that hold leases of the company to cancel their
@@ -54,13 +51,14 @@ func (d *Dispatcher) stopOthers(ctx context.Context, record domain.RecordKey) er
 	if len(awaited) == 0 {
 		return nil
 	}
-	requestID := uuid.NewString()
-	acks := d.expectAcks(requestID)
-	defer d.forgetAcks(requestID)
+	request := uuid.NewString()
+	acks := make(chan string, 256) // far more than there are replicas
+	d.attempts.acks.Store(request, acks)
+	defer d.attempts.acks.Delete(request)
 	d.waitForListener(ctx)
-	message := fmt.Sprintf("%s%s %d %d", eraseMark, requestID, record.CompanyID, record.EmployeeID)
+	message := fmt.Sprintf("%s%s %d %d", eraseMark, request, record.CompanyID, record.EmployeeID)
 	if err := d.config.Bus.Publish(ctx, Topic, []string{message}); err != nil {
-		d.logError("ask other replicas to stop sending", err) // then it waits for their attempts to time out
+		d.logError("ask other replicas to stop sending", err) // then their attempts are waited for
 	}
 	late := time.NewTimer(d.maxTimeToSend())
 	defer late.Stop()
@@ -80,8 +78,7 @@ func (d *Dispatcher) stopOthers(ctx context.Context, record domain.RecordKey) er
 }
 
 // waitForListener waits until this process receives messages, so that it misses no
-// acknowledgement. If that takes too long, the caller waits for the attempts of others
-// to time out instead.
+// acknowledgement. If that takes too long, the attempts of others are waited for.
 func (d *Dispatcher) waitForListener(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
@@ -91,44 +88,28 @@ func (d *Dispatcher) waitForListener(ctx context.Context) {
 	}
 }
 
-// expectAcks returns the channel for the names of the replicas that acknowledge a
-// request.
-func (d *Dispatcher) expectAcks(requestID string) <-chan string {
-	acks := make(chan string, 256) // far more than there are replicas
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.acks[requestID] = acks
-	return acks
-}
-
-func (d *Dispatcher) forgetAcks(requestID string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.acks, requestID)
-}
-
 // receiveAck takes the name of a replica that has stopped sending.
-func (d *Dispatcher) receiveAck(requestID, owner string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	select {
-	case d.acks[requestID] <- owner: // a nil channel, of a request of another replica, takes nothing
-	default:
+func (d *Dispatcher) receiveAck(request, owner string) {
+	if acks, ok := d.attempts.acks.Load(request); ok {
+		select {
+		case acks.(chan string) <- owner:
+		default:
+		}
 	}
 }
 
-// handleErasure cancels the attempts that another replica asks to cancel.
-func (d *Dispatcher) handleErasure(text string) {
-	var requestID string
+// answerErasure cancels the attempts that another replica asks to cancel.
+func (d *Dispatcher) answerErasure(text string) {
+	var request string
 	var record domain.RecordKey
-	if _, err := fmt.Sscan(text, &requestID, &record.CompanyID, &record.EmployeeID); err != nil {
+	if _, err := fmt.Sscan(text, &request, &record.CompanyID, &record.EmployeeID); err != nil {
 		return
 	}
 	d.life.background.Go(func() {
-		if d.attempts.cancelAndRefuse(d.life.work, record) != nil {
+		if d.attempts.refuse(d.life.work, record) != nil {
 			return
 		}
-		if err := d.config.Bus.Publish(d.life.work, Topic, []string{ackMark + requestID + " " + d.owner}); err != nil {
+		if err := d.config.Bus.Publish(d.life.work, Topic, []string{ackMark + request + " " + d.owner}); err != nil {
 			d.logError("answer another replica", err)
 		}
 	})
@@ -142,11 +123,12 @@ type attemptRegistry struct {
 	// forgetAfter is how long new attempts about an erased person are refused at least.
 	// The next erasure forgets people who were erased longer ago.
 	forgetAfter time.Duration
+	acks        sync.Map // from a request to the channel of the replicas that acknowledge it
 }
 
 type runningAttempt struct {
 	cancel context.CancelFunc
-	done   chan struct{}
+	ended  chan struct{}
 }
 
 func newAttemptRegistry(forgetAfter time.Duration) *attemptRegistry {
@@ -169,7 +151,7 @@ func (r *attemptRegistry) begin(ctx context.Context, record domain.RecordKey, ki
 	r.running[record] = append(r.running[record], a)
 	return ctx, func() {
 		cancel()
-		close(a.done)
+		close(a.ended)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		list := slices.DeleteFunc(r.running[record], func(x *runningAttempt) bool { return x == a })
@@ -181,9 +163,9 @@ func (r *attemptRegistry) begin(ctx context.Context, record domain.RecordKey, ki
 	}, true
 }
 
-// cancelAndRefuse refuses new attempts about a record, cancels those under way and waits
-// until they have ended.
-func (r *attemptRegistry) cancelAndRefuse(ctx context.Context, record domain.RecordKey) error {
+// refuse refuses new attempts about a record, cancels those under way and waits until
+// they have ended.
+func (r *attemptRegistry) refuse(ctx context.Context, record domain.RecordKey) error {
 	r.mu.Lock()
 	for old, at := range r.erased {
 		if time.Since(at) > r.forgetAfter {
@@ -198,7 +180,7 @@ func (r *attemptRegistry) cancelAndRefuse(ctx context.Context, record domain.Rec
 	}
 	for _, a := range running {
 		select {
-		case <-a.done:
+		case <-a.ended:
 		case <-ctx.Done():
 			return ctx.Err()
 		}

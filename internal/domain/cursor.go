@@ -14,7 +14,7 @@ import (
 type Cursor struct {
 	ID        int64  // 0 where UUID is set
 	UUID      string // of a delivery, whose id is not a number
-	At        int64  // milliseconds since 1970
+	At        int64  // milliseconds since 1970, negative before
 	Watermark int64  // the sync watermark of the walk's first page
 	Page      int    // the page that ended at this position, 0 where pages are not counted
 }
@@ -78,13 +78,13 @@ func ParseCursor(list List, text string) (Cursor, error) {
 	var v [4]int64
 	for i := range v {
 		n, size := binary.Varint(rest)
-		if size <= 0 || n < 0 {
+		if size <= 0 {
 			return Cursor{}, errCursor
 		}
 		v[i], rest = n, rest[size:]
 	}
 	c := Cursor{ID: v[0], UUID: string(rest), At: v[1], Watermark: v[2], Page: int(v[3])}
-	if c.Page > MaxPage || !validUUID(list, c.UUID) || c.Format(list) != text {
+	if c.ID < 0 || c.Watermark < 0 || c.Page < 0 || c.Page > MaxPage || !validUUID(list, c.UUID) || c.Format(list) != text {
 		return Cursor{}, errCursor
 	}
 	return c, nil

@@ -20,6 +20,7 @@ func TestCursors(t *testing.T) {
 		c.Format(AssignmentList), c.Format(EmployeeList), c.Format(AuditList),
 		Cursor{ID: -1, Page: 1}.Format(ChangeList),
 		Cursor{ID: 1, Page: -1}.Format(ChangeList),
+		Cursor{ID: 1, Watermark: -1, Page: 1}.Format(ChangeList),
 		Cursor{ID: 1, Page: MaxPage + 1}.Format(ChangeList),
 		Cursor{UUID: "0190aa11-0000-7000-8000-000000000001", Page: 1}.Format(ChangeList),
 	}
@@ -34,6 +35,15 @@ func TestCursors(t *testing.T) {
 		if got, err := ParseCursor(ChangeList, s); err == nil {
 			t.Errorf("%s was taken for %+v", s, got)
 		}
+	}
+}
+
+// A list by deadline can be continued after a deadline before 1970.
+func TestCursorOfAnEarlyDeadline(t *testing.T) {
+	t.Parallel()
+	want := Cursor{ID: 7, At: -62135596800000}
+	if got, err := ParseCursor(CabinetList, want.Format(CabinetList)); err != nil || got != want {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
 }
 

@@ -9,6 +9,7 @@ type EmployeeRecord struct {
 	Assigned    int64
 	Completed   int64
 	Leaving     *time.Time // when a planned offboarding is carried out
+	Attributes  Attributes
 	Assignments []Assignment
 	History     []HistoryEntry
 }

@@ -40,6 +40,7 @@ type Employment struct {
 	Name        string             `json:"name"`
 	Role        Role               `json:"role"`
 	Tags        []string           `json:"tags"`
+	Attributes  Attributes         `json:"attributes"`
 	JoinedAt    time.Time          `json:"joinedAt"`
 	LeftAt      *time.Time         `json:"leftAt"`
 	Assignments []PersonAssignment `json:"assignments"`

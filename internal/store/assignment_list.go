@@ -9,10 +9,15 @@ import (
 )
 
 // AssignmentList returns a page of the cabinet's list of live assignments, without
-// the total.
+// the total. Its inner statement finds the rows of the page from an index alone,
+// however many it passes over; only those of the page are read.
 func (s *Store) AssignmentList(ctx context.Context, company int64, q domain.AssignmentQuery, p domain.PageRequest) (domain.Page[domain.Assignment], error) {
 	var out domain.Page[domain.Assignment]
-	cond := s.queryConditions(company, q)
+	source, err := s.sourceOf(ctx, company, q)
+	if err != nil {
+		return out, err
+	}
+	cond := source.cond
 	order := ` ORDER BY a.id DESC`
 	switch {
 	case q.ByDeadline():
@@ -30,11 +35,14 @@ func (s *Store) AssignmentList(ctx context.Context, company int64, q domain.Assi
 		err := scanAssignment(r, &a)
 		out.Items = append(out.Items, a)
 		return err
-	}, `SELECT `+assignmentColumns+assignmentFrom+cond.where()+order+limit, cond.args...)
+	}, `SELECT `+assignmentColumns+` FROM (SELECT a.company_id AS company, a.id AS listed`+source.clause(s.db)+order+limit+`) l
+		JOIN assignments a ON a.company_id = l.company AND a.id = l.listed
+		JOIN employees e ON e.company_id = a.company_id AND e.id = a.employee_id
+		JOIN courses c ON c.id = a.course_id`+order, cond.args...)
 	if search := domain.CleanSearch(q.Search); search != "" {
 		s.queryCapped(b, company, search, &out.Capped)
 	}
-	err := s.read(ctx, b)
+	err = s.read(ctx, b)
 	out.Items, out.More = trimPage(out.Items, p.Limit)
 	return out, err
 }
@@ -42,6 +50,12 @@ func (s *Store) AssignmentList(ctx context.Context, company int64, q domain.Assi
 // queryConditions returns the conditions of the cabinet's list.
 func (s *Store) queryConditions(company int64, q domain.AssignmentQuery) *conditions {
 	cond := &conditions{}
+	s.addQuery(cond, company, q)
+	return cond
+}
+
+// addQuery adds the conditions of the cabinet's list.
+func (s *Store) addQuery(cond *conditions, company int64, q domain.AssignmentQuery) {
 	cond.add("a.company_id = ?", company)
 	cond.add("a.revoked_at IS NULL")
 	switch now := s.Now(); q.Tab {
@@ -58,7 +72,6 @@ func (s *Store) queryConditions(company int64, q domain.AssignmentQuery) *condit
 		cond.add("a.status = ?", string(q.Tab))
 	}
 	s.narrow(cond, company, q)
-	return cond
 }
 
 // narrow adds the conditions of a query other than its tab.

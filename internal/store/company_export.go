@@ -37,7 +37,7 @@ var unexportedColumns = map[string]bool{
 
 // exportedJSON are text columns that hold JSON, which becomes part of the exported row.
 var exportedJSON = map[string]bool{
-	"allowed": true, "body": true, "cells": true, "events": true, "fields": true, "header": true, "past_events": true,
+	"allowed": true, "attributes": true, "body": true, "cells": true, "events": true, "fields": true, "header": true, "past_events": true,
 	"request_headers": true, "response_headers": true, "scopes": true, "states": true, "tags": true,
 }
 

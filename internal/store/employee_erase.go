@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -57,9 +56,14 @@ func (s *Store) deleteEmployee(ctx context.Context, c domain.Caller, who employe
 	if err != nil {
 		return err
 	}
-	err = errors.Join(s.stopSending(ctx, erased), s.eraseLogged(ctx, c.Company.ID))
+	if err := s.eraseLogged(ctx, c.Company.ID); err != nil {
+		return err
+	}
+	if err := s.stopSending(ctx, erased); err != nil {
+		return err
+	}
 	s.db.Erased(ctx)
-	return err
+	return nil
 }
 
 func (s *Store) erase(ctx context.Context, tx db.Tx, box *outbox, c domain.Caller, gone []domain.Employee) error {

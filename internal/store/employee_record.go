@@ -35,6 +35,7 @@ func (s *Store) EmployeeRecord(ctx context.Context, company, id int64) (domain.E
 		ORDER BY a.id DESC LIMIT $3`, company, id, recordRows)
 	b.Query(func(r db.Rows) error { return r.Scan(&out.Leaving) },
 		`SELECT p.at FROM planned_offboardings p WHERE p.company_id = $1 AND p.employee_id = $2`, company, id)
+	queueAttributes(b, company, id, &out.Attributes)
 	s.queueHistory(b, company, id, &out.History)
 	if err := s.read(ctx, b); err != nil {
 		return out, err

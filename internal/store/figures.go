@@ -51,9 +51,13 @@ func (s *Store) TabCounts(ctx context.Context, company int64, q domain.Assignmen
 // countTabs counts the tabs of a query that no kept total answers.
 func (s *Store) countTabs(ctx context.Context, company int64, q domain.AssignmentQuery) (domain.TabCounts, error) {
 	out := domain.TabCounts{N: map[domain.AssignmentTab]int64{}}
-	cond := s.queryConditions(company, q)
+	source, err := s.sourceOf(ctx, company, q)
+	if err != nil {
+		return out, err
+	}
+	cond := source.cond
 	limit := cond.limit(domain.PageRequest{Limit: domain.MaxTabCount})
-	if q.CourseID != 0 {
+	if q.CourseID != 0 && source.people == "" {
 		limit = ` ORDER BY a.course_id, a.id` + limit // as an index has them: the table may have few of the course
 	}
 	now := s.Now()
@@ -70,8 +74,8 @@ func (s *Store) countTabs(ctx context.Context, company int64, q domain.Assignmen
 		}
 		return err
 	}, `SELECT c.status, CASE WHEN c.status = 'completed' THEN 0 WHEN `+overdue+` THEN 2 WHEN `+soon+` THEN 1 ELSE 0 END AS due, count(*)
-		FROM (SELECT a.status, a.deadline FROM assignments a`+cond.where()+limit+`) c GROUP BY c.status, due`, cond.args...)
-	err := s.read(ctx, b)
+		FROM (SELECT a.status, a.deadline`+source.clause(s.db)+limit+`) c GROUP BY c.status, due`, cond.args...)
+	err = s.read(ctx, b)
 	if all := out.N[domain.TabAll]; all > domain.MaxTabCount {
 		out.More, out.N[domain.TabAll] = true, domain.MaxTabCount
 	}

@@ -51,7 +51,7 @@ func readEmployments(ctx context.Context, c db.Conn, email string, out *domain.P
 		var e domain.Employee
 		err := scanEmployee(r, &e)
 		out.Employments = append(out.Employments, domain.Employment{
-			CompanyID: e.CompanyID, ID: e.ID, ExternalID: e.ExternalID, Email: e.Email, Name: e.Name, Role: e.Role, Tags: e.Tags,
+			CompanyID: e.CompanyID, ID: e.ID, ExternalID: e.ExternalID, Email: e.Email, Name: e.Name, Role: e.Role, Tags: e.Tags, Attributes: domain.Attributes{},
 			JoinedAt: e.JoinedAt, LeftAt: e.LeftAt, Assignments: []domain.PersonAssignment{}, Events: []domain.PersonEvent{},
 		})
 		return err
@@ -70,6 +70,7 @@ func readEmployments(ctx context.Context, c db.Conn, email string, out *domain.P
 			e.Assignments = append(e.Assignments, personAssignment(a))
 			return nil
 		}, `SELECT `+assignmentColumns+assignmentFrom+` WHERE a.company_id = $1 AND a.employee_id = $2 ORDER BY a.id`, e.CompanyID, e.ID)
+		queueAttributes(b, e.CompanyID, e.ID, &e.Attributes)
 		queryPersonEvents(b, e)
 		b.Query(personLog(out), personLogSQL+` WHERE company_id = $1 AND employee_id = $2 ORDER BY id`, e.CompanyID, e.ID)
 	}

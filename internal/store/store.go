@@ -205,11 +205,16 @@ type conditions struct {
 
 // add appends a condition; each ? stands for one argument.
 func (c *conditions) add(text string, args ...any) {
+	c.parts = append(c.parts, c.bind(text, args...))
+}
+
+// bind adds arguments and returns the text with their numbers; each ? stands for one.
+func (c *conditions) bind(text string, args ...any) string {
 	for _, a := range args {
 		c.args = append(c.args, a)
 		text = strings.Replace(text, "?", fmt.Sprintf("$%d", len(c.args)), 1)
 	}
-	c.parts = append(c.parts, text)
+	return text
 }
 
 func (c *conditions) where() string { return " WHERE " + strings.Join(c.parts, " AND ") }

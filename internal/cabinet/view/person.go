@@ -11,6 +11,7 @@ type PersonRecord struct {
 	Role        string
 	JoinedAt    time.Time
 	Leaving     *time.Time // when a planned offboarding happens
+	Attributes  []Option   // by name
 	Assigned    int64
 	Completed   int64
 	Assignments []PersonAssignment // the newest ones
@@ -49,6 +50,7 @@ type PersonForm struct {
 	ExternalID string
 	Tags       string // separated by commas
 	Role       string
+	Attributes string // one per line
 	Errors     Errors
 }
 
@@ -97,6 +99,24 @@ func (f PersonForm) title() string {
 		return "Add employee"
 	}
 	return "Edit " + f.Title
+}
+
+// attributeFacts lists attributes by name.
+func attributeFacts(list []Option) []fact {
+	out := make([]fact, len(list))
+	for i, a := range list {
+		out[i] = fact{a.Value, text(a.Label)}
+	}
+	return out
+}
+
+// noAssignments describes an empty list and what to do about it.
+func (p PersonRecord) noAssignments() empty {
+	out := empty{title: "No assignments", sentence: "Courses that are assigned to this person appear here."}
+	if p.CanChange && p.LeftAt == nil {
+		out.action = Link{"Assign a course", withQuery(PathAssign, "person", formatInt(p.ID))}
+	}
+	return out
 }
 
 func (p PersonRecord) roleWord() string {
