@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -103,14 +104,46 @@ func copyPackage(t *testing.T) string {
 	return folder
 }
 
+// typeScriptBlock is a block of TypeScript in a Markdown file.
+var typeScriptBlock = regexp.MustCompile("(?ms)^```ts\n(.*?)^```$")
+
+// addReadme adds the code of the README to the tests as it is written, but for the
+// addresses: it calls the running program, and a server at its end is closed.
+func (c company) addReadme(t *testing.T, folder string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "clients", "typescript", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var code strings.Builder
+	for _, block := range typeScriptBlock.FindAllStringSubmatch(string(text), -1) {
+		code.WriteString(block[1])
+	}
+	source := code.String() + "\nasync function save(assignment: { id: number }) {\n  if (!assignment.id) throw new Error(\"no id\");\n}\n"
+	for _, change := range [][2]string{
+		{"@coursebridge/client", "../src/index.js"}, {"https://learning.example", c.program.URL},
+		{"courseId: 12", fmt.Sprint("courseId: ", c.course)}, {"sync.json", filepath.ToSlash(filepath.Join(folder, "sync.json"))},
+		{".listen(3000)", `.listen(0).close()`},
+	} {
+		if !strings.Contains(source, change[0]) {
+			t.Fatalf("the README has no %q", change[0])
+		}
+		source = strings.ReplaceAll(source, change[0], change[1])
+	}
+	if err := os.WriteFile(filepath.Join(folder, "test", "readme.test.ts"), []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // The package compiles under strict settings, and its tests pass against the running
-// program. make contract-clients also checks that the types are fresh, and packs it.
+// program, the code of its README too. make contract-clients also checks that the types are fresh, and packs it.
 func TestTypeScriptClient(t *testing.T) {
 	t.Parallel()
 	c, folder := newCompany(t), copyPackage(t)
+	c.addReadme(t, folder)
 	run(t, folder, nil, "npm", "ci", "--prefer-offline", "--silent")
 	run(t, folder, []string{
 		"COURSEBRIDGE_URL=" + c.program.URL, "COURSEBRIDGE_TOKEN=" + c.token, fmt.Sprint("COURSEBRIDGE_COURSE=", c.course),
-		"WEBHOOK_CONTROL=" + c.controlWebhooks(t),
+		"WEBHOOK_SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "WEBHOOK_CONTROL=" + c.controlWebhooks(t),
 	}, "npm", "test", "--silent")
 }
