@@ -90,7 +90,10 @@ func (a *App) demo(ctx context.Context, sc ServeConfig, dc DemoConfig, out DemoO
 		return err
 	}
 	w.token = token.Token
-	return a.demoReceive(ctx, caller.Company.ID, &w.inbox, func() error {
+	return a.demoReceive(ctx, caller.Company.ID, &w.inbox, func(hooks []demo.Hook) error {
+		if err := w.AddLastDay(ctx, hooks); err != nil {
+			return fmt.Errorf("add the deliveries of the last day: %w", err)
+		}
 		for range demoSteps {
 			if err := w.Step(ctx); err != nil {
 				return fmt.Errorf("simulate learners: %w", err)
@@ -175,8 +178,9 @@ var demoHooks = []demoHook{
 }
 
 // demoReceive runs fn while the demo's webhooks have receivers.
-func (a *App) demoReceive(ctx context.Context, company int64, inbox *demo.Inbox, fn func() error) error {
+func (a *App) demoReceive(ctx context.Context, company int64, inbox *demo.Inbox, fn func([]demo.Hook) error) error {
 	var receivers []*demo.Receiver
+	var hooks []demo.Hook
 	defer func() {
 		for _, r := range receivers {
 			r.Close()
@@ -197,8 +201,9 @@ func (a *App) demoReceive(ctx context.Context, company int64, inbox *demo.Inbox,
 			return err
 		}
 		receiver.SetSecret(added.Secret)
+		hooks = append(hooks, demo.Hook{EndpointID: added.ID, URL: receiver.URL, Events: hook.events, Answer: hook.answer})
 	}
-	return fn()
+	return fn(hooks)
 }
 
 func scopeNames() []string {

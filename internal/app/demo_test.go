@@ -25,8 +25,8 @@ func eachDatabase(t *testing.T, test func(t *testing.T, database string)) {
 	t.Run("postgres", func(t *testing.T) { t.Parallel(); test(t, pgtest.URL(t)) })
 }
 
-// seededCompany fills an empty database as the demo does.
-func seededCompany(t *testing.T, database string, size demo.Options) (*App, domain.Caller, demo.Progress) {
+// emptyCompany creates the demo's company in an empty database.
+func emptyCompany(t *testing.T, database string) (*App, domain.Caller) {
 	t.Helper()
 	ctx := t.Context()
 	a, err := Open(ctx, Config{Database: database, Create: true, LogTo: io.Discard, LogLevel: slog.LevelError.String()})
@@ -46,8 +46,15 @@ func seededCompany(t *testing.T, database string, size demo.Options) (*App, doma
 	if err != nil {
 		t.Fatal(err)
 	}
+	return a, caller
+}
+
+// seededCompany fills an empty database as the demo does.
+func seededCompany(t *testing.T, database string, size demo.Options) (*App, domain.Caller, demo.Progress) {
+	t.Helper()
+	a, caller := emptyCompany(t, database)
 	var last demo.Progress
-	if err := demo.New(a.learning, a.store, caller, size).Populate(ctx, func(p demo.Progress) { last = p }); err != nil {
+	if err := demo.New(a.learning, a.store, caller, size).Populate(t.Context(), func(p demo.Progress) { last = p }); err != nil {
 		t.Fatal(err)
 	}
 	return a, caller, last
@@ -169,6 +176,42 @@ func startDemo(t *testing.T, database string, opened chan string) DemoStarted {
 		t.Fatalf("the demo ended: %v", err)
 	}
 	return DemoStarted{}
+}
+
+// The charts of webhooks, which show the last day, have a shape when the demo starts, and
+// the events are those of assignments that exist.
+func TestWebhooksOfTheDemoHaveAPast(t *testing.T) {
+	t.Parallel()
+	eachDatabase(t, func(t *testing.T, database string) {
+		ctx := t.Context()
+		a, caller := emptyCompany(t, database)
+		w := demo.New(a.learning, a.store, caller, NewDemoConfig(0, 0, 0).Options)
+		if err := w.Populate(ctx, func(demo.Progress) {}); err != nil {
+			t.Fatal(err)
+		}
+		var hooks []demo.Hook
+		if err := a.demoReceive(ctx, caller.Company.ID, &demo.Inbox{}, func(added []demo.Hook) error {
+			hooks = added
+			return w.AddLastDay(ctx, added)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		health, err := a.store.EndpointHealth(ctx, caller.Company.ID, 0, time.Now().Add(-domain.HealthWindow))
+		if err != nil || len(health) != len(hooks) {
+			t.Fatalf("%d of %d webhooks have deliveries: %v", len(health), len(hooks), err)
+		}
+		for i, least := range []int{10, 5, 2} {
+			hours := 0
+			for _, h := range health[i].Hours {
+				if h.Delivered+h.Failed > 0 {
+					hours++
+				}
+			}
+			if fails := i == 2; hours < least || fails != (health[i].Failed > 0) || fails == (health[i].Delivered > 0) {
+				t.Errorf("webhook %d has deliveries in %d hours, want %d or more: %+v", i, hours, least, health[i])
+			}
+		}
+	})
 }
 
 // The demo's link signs in without asking, as often as it is opened; webhooks arrive

@@ -19,10 +19,11 @@ const (
 const day = 24 * time.Hour
 
 // Past adds records that came into being in the past, and returns how many rows of
-// the database they take.
+// the database employees and assignments take.
 type Past interface {
 	AddPastEmployees(ctx context.Context, c domain.Caller, people []domain.Employee) (rows int, err error)
 	AddPastAssignments(ctx context.Context, c domain.Caller, items []domain.PastAssignment) (rows int, err error)
+	AddPastDeliveries(ctx context.Context, c domain.Caller, since time.Time, events []domain.PastEvent) error
 }
 
 // Options are the number of records that the company has and the seed of its random
@@ -85,6 +86,7 @@ type World struct {
 	hired      int // employees so far; they are numbered from 0
 	activities int // activities so far
 	steps      int // steps of the simulation so far
+	lastDay    []domain.Event
 }
 
 // New returns a world without courses and employees for the caller's company.

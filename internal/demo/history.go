@@ -63,6 +63,9 @@ func (w *World) addAssignments(ctx context.Context, people []domain.Employee, fi
 			return fmt.Errorf("add assignments up to %s: %w", e.ExternalID, err)
 		}
 		wrote(len(batch), rows)
+		for _, item := range batch {
+			w.remember(item)
+		}
 		batch = batch[:0]
 	}
 	return nil
@@ -109,14 +112,21 @@ func (w *World) pastAssignment(e domain.Employee, n, index int) domain.PastAssig
 	if index > 0 {
 		course = w.courses[1+(n+index)%(len(w.courses)-1)]
 		at = w.between(e.JoinedAt, w.now.Add(-day))
+		if n < busyEmployees && index == w.options.assignmentsOf(n)-1 {
+			at = w.withinLastDay()
+		}
 	}
 	deadline := at.Add(time.Duration(20+w.rand.IntN(5)*10) * day).Truncate(day).Add(17 * time.Hour)
 	a := domain.Assignment{
 		ExternalID: fmt.Sprintf("A-%04d-%d", 1001+n, index+1), EmployeeID: e.ID, CourseID: course.ID, Rule: course.Rule(),
-		IsRequired: w.rand.IntN(2) == 0, AssignedAt: at, Deadline: deadline,
+		EmployeeExternalID: e.ExternalID, EmployeeEmail: e.Email, CourseName: course.Name, IsRequired: w.rand.IntN(2) == 0, AssignedAt: at, Deadline: deadline,
 	}
 	a.Status = domain.StatusAssigned
-	return domain.PastAssignment{Assignment: a, Activities: w.learn(a)}
+	item := domain.PastAssignment{Assignment: a, Activities: w.learn(a)}
+	if w.isRecent(a) && n%6 == 5 {
+		w.forget(&item)
+	}
+	return item
 }
 
 // learn returns what a learner has done with an assignment. One in eight never
@@ -128,7 +138,10 @@ func (w *World) learn(a domain.Assignment) []domain.Activity {
 		return nil
 	}
 	var out []domain.Activity
-	at := a.AssignedAt.Add(time.Duration(2+w.rand.IntN(14*24)) * time.Hour)
+	at, unit := a.AssignedAt.Add(time.Duration(2+w.rand.IntN(14*24))*time.Hour), time.Hour
+	if w.isRecent(a) {
+		at, unit = a.AssignedAt.Add(time.Duration(5+w.rand.IntN(300))*time.Minute), time.Minute
+	}
 	for percent, attempt := 0, 1; at.Before(w.now); attempt++ {
 		percent = min(100, percent+15+w.rand.IntN(40))
 		act := w.newActivity(a, domain.NormalizeTime(at), percent)
@@ -140,7 +153,7 @@ func (w *World) learn(a domain.Assignment) []domain.Activity {
 		if done || behaviour == 1 && len(out) == 2 {
 			break
 		}
-		at = at.Add(time.Duration(1+w.rand.IntN(72)) * time.Hour)
+		at = at.Add(time.Duration(1+w.rand.IntN(72)) * unit)
 	}
 	return out
 }
