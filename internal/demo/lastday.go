@@ -9,8 +9,9 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// The first employees are assigned their last course within the last day, so that the
-// charts of webhooks, which show one day, have a shape when the demo starts.
+// busyEmployees is how many employees are assigned their last course within the last
+// day, so that the charts of webhooks, which show one day, have a shape when the demo
+// starts.
 const busyEmployees = 60
 
 // retryDelays are the waits after each attempt, as serve has them by default. After the
