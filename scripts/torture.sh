@@ -7,4 +7,4 @@ cd "$(dirname "$0")/.."
 export COURSEBRIDGE_TORTURE="${TORTURE:-10m}"
 export COURSEBRIDGE_SEED="${SEED:-$(od -An -tu4 -N4 /dev/urandom | tr -d ' ')}"
 printf 'SEED=%s TORTURE=%s\n' "$COURSEBRIDGE_SEED" "$COURSEBRIDGE_TORTURE"
-TEST_FLAGS="-timeout=60m -run=^Test(Random|Mirrors|Employees|Floods|Failover|ConnectionsCut|PostgresOnAFull) $*" exec scripts/test.sh ./test/model ./test/faults ./test/security
+TEST_FLAGS="-timeout=60m -run=^Test(Random|Mirrors|Employees|Floods|Failover|ReadReplica|FourReplicas|ConnectionsCut|PostgresOnAFull) $*" exec scripts/test.sh ./test/model ./test/faults ./test/security

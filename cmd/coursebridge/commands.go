@@ -25,10 +25,11 @@ environment names (COURSEBRIDGE_SECRET_KEY_FILE) or in a configuration file (--c
 type settings struct {
 	Database string `env:"COURSEBRIDGE_DATABASE" default:"sqlite://coursebridge.db" placeholder:"URL" help:"sqlite:///path/file.db or postgres://user:password@host/name."`
 	PoolerFlags
-	SecretKey string `env:"COURSEBRIDGE_SECRET_KEY" placeholder:"KEY" help:"Encrypts webhook secrets at rest. Other users can read arguments: better use the environment or a file."`
-	PublicURL string `env:"COURSEBRIDGE_PUBLIC_URL" placeholder:"URL" help:"The scheme and host that people and systems reach this service at; links begin with it."`
-	Config    string `env:"COURSEBRIDGE_CONFIG" placeholder:"FILE" help:"A YAML file of settings, one per line: name: value."`
-	JSON      bool   `env:"COURSEBRIDGE_JSON" help:"Print one JSON object on standard output."`
+	DatabaseRead string `env:"COURSEBRIDGE_DATABASE_READ" placeholder:"URL" help:"The address of a streaming standby of --database that takes lists, reports and pages off it. Reads never miss a change: while it lags or is away, they use --database."`
+	SecretKey    string `env:"COURSEBRIDGE_SECRET_KEY" placeholder:"KEY" help:"Encrypts webhook secrets at rest. Other users can read arguments: better use the environment or a file."`
+	PublicURL    string `env:"COURSEBRIDGE_PUBLIC_URL" placeholder:"URL" help:"The scheme and host that people and systems reach this service at; links begin with it."`
+	Config       string `env:"COURSEBRIDGE_CONFIG" placeholder:"FILE" help:"A YAML file of settings, one per line: name: value."`
+	JSON         bool   `env:"COURSEBRIDGE_JSON" help:"Print one JSON object on standard output."`
 }
 
 // PoolerFlags describe a pooler in front of PostgreSQL.
@@ -72,7 +73,7 @@ type commands struct {
 
 func (c *commands) config() app.Config {
 	return app.Config{
-		Database: c.Database, TransactionPooler: c.DatabasePooler == "transaction", DatabaseDirect: c.DatabaseDirect, SecretKey: c.SecretKey, PublicURL: c.PublicURL, Version: version, LogTo: c.log, LogLevel: "warn",
+		Database: c.Database, TransactionPooler: c.DatabasePooler == "transaction", DatabaseDirect: c.DatabaseDirect, DatabaseRead: c.DatabaseRead, SecretKey: c.SecretKey, PublicURL: c.PublicURL, Version: version, LogTo: c.log, LogLevel: "warn",
 		LogFormat: "text",
 	}
 }

@@ -24,7 +24,7 @@ func TestCompletionSuggestsWhatMayFollow(t *testing.T) {
 		{"serve --log-f", "--log-format"},
 		{"serve --log-format ", "json text"},
 		{"serve --log-format j", "json"},
-		{"serve --data", "--database --database-pooler --database-direct --database-connections --database-wait"},
+		{"serve --data", "--database --database-pooler --database-direct --database-read --database-connections --database-wait"},
 		{"completion ", "bash zsh fish"},
 		{"backup --config ", ""}, // the shell completes files
 	} {

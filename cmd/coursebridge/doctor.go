@@ -33,7 +33,7 @@ func (c *doctorCommand) Run(ctx context.Context, parsed *kong.Context, cli *comm
 func (f *fileResolver) secretFiles(ctx *kong.Context) []string {
 	var out []string
 	for _, flag := range ctx.Flags() {
-		if flag.Name != "secret-key" && flag.Name != "database" && flag.Name != "database-direct" {
+		if flag.Name != "secret-key" && flag.Name != "database" && flag.Name != "database-direct" && flag.Name != "database-read" {
 			continue
 		}
 		if path, set := os.LookupEnv(flag.Envs[0] + fileSuffix); set {

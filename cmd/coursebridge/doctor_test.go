@@ -35,6 +35,9 @@ func TestDoctorFindsAHealthyInstallation(t *testing.T) {
 		got = runCommand(t, "doctor", "--database", database, "--secret-key", "another passphrase of mine", "--public-url", "https://other..invalid")
 		wantFindings(t, got, 1, "failure key", "secret-key reset", "failure dns other..invalid cannot be resolved", "failure public-url",
 			"warning public-url these settings say https://other..invalid, the installation has")
+		if strings.HasPrefix(database, "postgres") { // the primary is no standby of itself
+			wantFindings(t, runCommand(t, "doctor", "--database", database, "--database-read", database), 1, "warning read-replica it is not a standby", "correct --database-read")
+		}
 	})
 }
 

@@ -60,9 +60,11 @@ func TestPoolerSettingsAreChecked(t *testing.T) {
 		"--database-pooler must be one of": {"--database-pooler", "session"},
 		"add --database-pooler":            {"--database-direct", "postgres://db.example/x"},
 		"must begin with postgres://":      {"--database-pooler", "transaction", "--database-direct", "db.example"},
+		"--database-read must begin with":  {"--database-read", "sqlite://standby.db"},
 	} {
 		wantRefused(t, want, append([]string{"company", "list", "--database", "postgres://127.0.0.1:1/x"}, args...)...)
 	}
+	wantRefused(t, "SQLite has no standbys", "company", "list", "--database", "sqlite://x.db", "--database-read", "postgres://127.0.0.1:1/x")
 }
 
 // call sends a request with a token and returns the status.

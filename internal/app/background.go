@@ -97,7 +97,10 @@ func (a *App) start(ctx context.Context, p *parts) (stop func(), err error) {
 	b.every(work, nameFolding, "fold names for searches", a.store.FoldNames)
 	b.every(work, totalFolding, "fold totals", a.store.FoldTotals)
 	b.every(work, dayFigures, "keep the figures of the day", a.store.KeepDayFigures)
-	b.every(work, expireInterval, "delete expired rows", func(ctx context.Context) error { return a.expire(ctx, p.retention) })
+	b.every(work, expireInterval, "delete expired rows", func(ctx context.Context) error { return a.expireAlone(ctx, p.retention) })
+	if a.config.DatabaseRead != "" {
+		b.every(work, replicaLogging, "watch the read replica", a.logReplica())
+	}
 	if a.store.Engine().Name() == "sqlite" {
 		b.every(work, compactCheck, "compact the database", a.compactWeekly)
 	}

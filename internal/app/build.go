@@ -2,12 +2,14 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,7 +47,7 @@ type parts struct {
 func (a *App) build(sc ServeConfig, tracer trace.Tracer) (*parts, error) {
 	p := &parts{tracer: tracer, registry: prometheus.NewRegistry(), sessions: service.NewSessions(a.store), webhookOff: sc.Webhooks.Off, retention: sc.Retention}
 	p.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	if err := a.registerMetrics(p.registry); err != nil {
+	if err := errors.Join(a.registerMetrics(p.registry), a.registerReplicaMetrics(p.registry)); err != nil {
 		return nil, err
 	}
 	var err error
@@ -65,7 +67,7 @@ func (a *App) build(sc ServeConfig, tracer trace.Tracer) (*parts, error) {
 		return nil, err
 	}
 	p.server, err = server.New(server.Options{
-		Listen: sc.Listen, TLSCert: sc.TLSCert, TLSKey: sc.TLSKey, Mounts: a.mounts(p, sc), Checks: a.checks(p, sc.Webhooks), Notes: func() []string { return p.notes },
+		Listen: sc.Listen, TLSCert: sc.TLSCert, TLSKey: sc.TLSKey, Mounts: a.mounts(p, sc), Checks: a.checks(p, sc.Webhooks), Notes: func() []string { return append(slices.Clip(p.notes), a.replicaNotes()...) },
 		Log: a.log, Registry: p.registry, TrustedProxies: proxies, HTTPS: a.https(),
 		MetricsAllow: allow, HideMetrics: sc.Inspect.MetricsListen != "",
 		ShutdownDelay: sc.Stop.Delay, DrainTimeout: sc.Stop.Drain, Tracer: tracer,
@@ -225,7 +227,7 @@ func (a *App) buildDelivery(p *parts, wc WebhookConfig) error {
 	p.webhooks = a.newWebhooks(p.sender, wc, p.background.log)
 	config := delivery.DispatcherConfig{
 		Queue: a.store, Bus: a.store.Engine(), Secrets: a.box, Sender: p.sender, Schedule: schedule, Metrics: metrics,
-		Log: p.background.log,
+		Log: p.background.log, AttemptTimeout: wc.Timeout,
 	}
 	if a.store.Engine().Name() == "sqlite" || a.config.TransactionPooler && a.config.DatabaseDirect == "" {
 		config.Poll = time.Second / 2 // an operator's command is another process, which cannot always wake this one

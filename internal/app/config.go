@@ -31,7 +31,9 @@ type Config struct {
 	TransactionPooler bool
 	// DatabaseDirect is PostgreSQL's own address behind the pooler; it may be empty.
 	DatabaseDirect string
-	SecretKey      string
+	// DatabaseRead is the address of a streaming standby that serves reads; it may be empty.
+	DatabaseRead string
+	SecretKey    string
 	// LostKey lets Open open a database whose secrets the key does not decrypt. Nothing
 	// that needs secrets may be called then.
 	LostKey bool
@@ -129,6 +131,7 @@ func (c Config) validate() error {
 	}
 	return errors.Join(
 		c.checkDirect(),
+		c.checkRead(),
 		checkConnections(c.DatabaseConnections),
 		between("database-wait", c.DatabaseWait, 0, 24*time.Hour),
 	)
@@ -136,7 +139,7 @@ func (c Config) validate() error {
 
 // databaseOptions returns how the database is opened.
 func (c Config) databaseOptions() db.Options {
-	return db.Options{MaxConnections: c.DatabaseConnections, TransactionPooler: c.TransactionPooler, DirectAddress: c.DatabaseDirect, Traced: tracingOn()}
+	return db.Options{MaxConnections: c.DatabaseConnections, TransactionPooler: c.TransactionPooler, DirectAddress: c.DatabaseDirect, ReadAddress: c.DatabaseRead, Traced: tracingOn()}
 }
 
 func (c Config) checkDirect() error {
@@ -145,10 +148,26 @@ func (c Config) checkDirect() error {
 		return nil
 	case !c.TransactionPooler:
 		return errors.New("--database-direct is for a database behind a pooler: add --database-pooler transaction, or leave it out")
-	case !strings.HasPrefix(c.DatabaseDirect, "postgres://") && !strings.HasPrefix(c.DatabaseDirect, "postgresql://"):
+	case !isPostgres(c.DatabaseDirect):
 		return errors.New("--database-direct must begin with postgres://")
 	}
 	return nil
+}
+
+func (c Config) checkRead() error {
+	switch {
+	case c.DatabaseRead == "":
+		return nil
+	case !isPostgres(c.Database):
+		return errors.New("--database-read is for PostgreSQL: SQLite has no standbys, so leave it out")
+	case !isPostgres(c.DatabaseRead):
+		return errors.New("--database-read must begin with postgres://")
+	}
+	return nil
+}
+
+func isPostgres(address string) bool {
+	return strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://")
 }
 
 // checkConnections refuses a pool in which a report and a request could block

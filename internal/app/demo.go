@@ -53,7 +53,7 @@ func Demo(ctx context.Context, c Config, sc ServeConfig, dc DemoConfig, out Demo
 		}
 		defer func() { _ = os.RemoveAll(dir) }()
 		c.Database, c.SecretKey = "sqlite://"+filepath.Join(dir, "demo.db"), ""
-		c.TransactionPooler, c.DatabaseDirect = false, ""
+		c.TransactionPooler, c.DatabaseDirect, c.DatabaseRead = false, "", ""
 	}
 	sc.Webhooks.AllowPrivate, sc.Webhooks.AllowHTTP = true, true
 	c.Create = true

@@ -69,6 +69,7 @@ func Doctor(ctx context.Context, in DoctorInput) Diagnosis {
 		defer func() { _ = a.Close() }()
 		c.checkKey(ctx, a)
 		c.checkClock(a)
+		c.checkReplica(a)
 	}
 	address := c.publicAddress(ctx, a)
 	c.checkDNS(ctx, address)

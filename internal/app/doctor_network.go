@@ -21,7 +21,7 @@ const certificateNotice = 14 * 24 * time.Hour
 // checkDNS resolves the names of the database's hosts and of the public address.
 func (c *checker) checkDNS(ctx context.Context, public string) {
 	var names []string
-	for _, address := range []string{c.Config.Database, c.Config.DatabaseDirect, public} {
+	for _, address := range []string{c.Config.Database, c.Config.DatabaseDirect, c.Config.DatabaseRead, public} {
 		names = append(names, hostNames(address)...)
 	}
 	slices.Sort(names)

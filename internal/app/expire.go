@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"time"
 )
@@ -17,6 +18,16 @@ type Retention struct {
 // expireInterval is how often rows that have expired are looked for.
 const expireInterval = 10 * time.Minute
 
+// expireAlone calls expire unless another replica is doing so.
+func (a *App) expireAlone(ctx context.Context, r Retention) error {
+	const name = "expire"
+	owner := rand.Text()
+	if mine, err := a.store.TakeLease(ctx, name, owner, expireInterval); err != nil || !mine {
+		return err
+	}
+	return errors.Join(a.expire(ctx, r), a.store.DropLease(context.WithoutCancel(ctx), name, owner))
+}
+
 // expire removes what is older than the retention.
 func (a *App) expire(ctx context.Context, r Retention) error {
 	var errs []error
@@ -29,6 +40,6 @@ func (a *App) expire(ctx context.Context, r Retention) error {
 	if r.Requests > 0 {
 		errs = append(errs, a.store.ExpireAPIRequests(ctx, a.store.Now().Add(-r.Requests)))
 	}
-	errs = append(errs, a.store.ExpireErasedMentions(ctx), a.imports.Expire(ctx))
+	errs = append(errs, a.store.FinishErasures(ctx), a.imports.Expire(ctx))
 	return errors.Join(errs...)
 }

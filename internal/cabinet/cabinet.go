@@ -191,7 +191,11 @@ func (c *Cabinet) requireSession(h handler) handler {
 		}
 		p.identity = id
 		httpapi.InfoFrom(p.r.Context()).SetCaller(id.Company.ID, 0)
-		p.r = p.r.WithContext(domain.WithCompany(p.r.Context(), id.Company.ID))
+		ctx := domain.WithCompany(p.r.Context(), id.Company.ID)
+		if p.r.Method == http.MethodGet || p.r.Method == http.MethodHead {
+			ctx = domain.AllowReplica(ctx)
+		}
+		p.r = p.r.WithContext(ctx)
 		if !id.Administrator.HasPassword && !isPasswordRequest(p.r) {
 			return p.redirect(pathFirstPassword)
 		}

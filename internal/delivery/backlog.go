@@ -58,7 +58,7 @@ func (b *backlog) nextFetch() (at time.Time, ok bool) {
 
 func (b *backlog) fetchSize() int { return min(max(8*b.window, minFetchSize), maxFetchSize) }
 
-func (b *backlog) known() []int64 { return slices.Collect(maps.Keys(b.unfinished)) }
+func (b *backlog) unfinishedSequences() []int64 { return slices.Collect(maps.Keys(b.unfinished)) }
 
 // dueAt notes that something is due at the time.
 func (b *backlog) dueAt(at time.Time) {

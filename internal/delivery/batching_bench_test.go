@@ -73,7 +73,7 @@ func compareRecording(b *testing.B, r *fixture, callers int, request func(caller
 		item := items[caller]
 		items[caller].Attempts++
 		out := Outcome{Kind: KindStatus, StatusCode: 500, StartedAt: r.s.Now(), ResponseBody: make([]byte, 500)}
-		result := r.d.judge(request(caller).Key, item, "https://receiver.example", &out)
+		result := r.d.resultOf(request(caller).Key, item, "https://receiver.example", &out)
 		result.State, result.DueAt = domain.DeliveryPending, item.DueAt // whatever the schedule says
 		return result
 	}

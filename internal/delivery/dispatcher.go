@@ -3,6 +3,7 @@ package delivery
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -40,15 +41,16 @@ type Attempter interface {
 }
 
 // Limits bound how many attempts are under way at once. Every endpoint may have
-// a few of its own whatever the others do, so that receivers that hang keep nobody
-// else waiting.
+// a few of its own whatever the others do, so that hanging receivers do not block
+// other endpoints.
 type Limits struct {
 	PerEndpoint int // 32 if 0
 	PerCompany  int // 256 if 0
 	Total       int // 4096 if 0
 }
 
-// DispatcherConfig sets a Dispatcher up. Queue, Bus, Secrets and Sender are needed.
+// DispatcherConfig configures a Dispatcher. Queue and Bus are required; Secrets and
+// Sender may be nil if only Listen is called.
 type DispatcherConfig struct {
 	Queue    Queue
 	Bus      Bus
@@ -98,6 +100,7 @@ type Dispatcher struct {
 
 	mu     sync.Mutex
 	queues map[domain.EndpointKey]*endpointQueue // nil before the start
+	acks   map[string]chan string                // by the id of an erase request, the replicas that acknowledge it
 }
 
 // lifecycle controls which parts of a dispatcher may still run.
@@ -134,7 +137,7 @@ type batchers struct {
 func NewDispatcher(c DispatcherConfig) *Dispatcher {
 	c.setDefaults()
 	d := &Dispatcher{
-		config: c, owner: uuid.NewString(), limiter: newLimiter(c.Limits),
+		config: c, owner: uuid.NewString(), limiter: newLimiter(c.Limits), acks: map[string]chan string{},
 		fetchSlots: make(chan struct{}, maxParallelFetches), pollNow: make(chan struct{}, 1),
 	}
 	d.attempts = newAttemptRegistry(2 * d.maxTimeToSend())
@@ -151,19 +154,22 @@ func NewDispatcher(c DispatcherConfig) *Dispatcher {
 	return d
 }
 
-// Start begins to send. A dispatcher is started once.
+// Start begins to send. It fails if the dispatcher was started or stopped before, or
+// only listens.
 func (d *Dispatcher) Start(ctx context.Context) error {
 	if err := d.config.Queue.ReclaimEndpoints(ctx); err != nil {
 		return fmt.Errorf("take over from a process that ended: %w", err)
 	}
+	err := errors.New("a dispatcher is started once")
 	d.life.start.Do(func() {
+		err = nil
 		d.mu.Lock()
 		d.queues = map[domain.EndpointKey]*endpointQueue{}
 		d.mu.Unlock()
 		d.life.background.Go(d.listen)
 		d.life.background.Go(d.poll)
 	})
-	return nil
+	return err
 }
 
 // Listen begins to receive what other replicas report, for a process that sends
@@ -236,7 +242,7 @@ func (d *Dispatcher) searchBacklog() {
 			by |= leaseReleased
 		}
 		if wait := w.Due.Sub(now); wait > 0 {
-			time.AfterFunc(wait, func() { d.wake(wokenByPoll, w.Key) })
+			time.AfterFunc(wait, func() { d.wake(by, w.Key) })
 		} else {
 			d.wake(by, w.Key)
 		}
@@ -254,15 +260,17 @@ func (d *Dispatcher) Stop(ctx context.Context) error {
 		d.mu.Lock()
 		close(d.life.stopping)
 		d.mu.Unlock()
-		cutShort := context.AfterFunc(ctx, func() {
+		cancelDeadline := context.AfterFunc(ctx, func() {
 			d.life.endSending()
 			time.AfterFunc(flushTimeout, d.life.endWork)
 		})
 		d.life.queues.Wait()
-		cutShort()
+		cancelDeadline()
 		d.life.endWork()
 		d.life.background.Wait()
-		err = d.release()
+		if d.queues != nil { // it was started; one that only listens has no leases
+			err = d.release()
+		}
 	})
 	return err
 }
@@ -283,9 +291,9 @@ func (d *Dispatcher) release() error {
 	return nil
 }
 
-// OldestDue returns how long the oldest due delivery has been waiting that no
-// replica looks after, 0 if there is none. A receiver that is slow does not count:
-// a replica waits for it.
+// OldestDue returns how long the oldest due delivery whose endpoint no replica has
+// leased has been waiting, 0 if there is none. A slow receiver does not count: a
+// replica waits for its answer.
 func (d *Dispatcher) OldestDue(ctx context.Context) (time.Duration, error) {
 	at, ok, err := d.config.Queue.OldestUnattended(ctx)
 	if err != nil || !ok {

@@ -32,7 +32,7 @@ func (q *endpointQueue) start(item domain.DueDelivery) {
 		q.report(func() { q.sent(&item, &out) })
 		var recorded recordedResult
 		if out.Kind != KindAborted {
-			recorded = q.d.record(q.d.judge(q.key, item, request.URL, &out))
+			recorded = q.d.record(q.d.resultOf(q.key, item, request.URL, &out))
 		}
 		q.report(func() { q.recorded(&item, recorded) })
 	})
@@ -83,7 +83,7 @@ func (q *endpointQueue) report(fn func()) {
 func (q *endpointQueue) sent(item *domain.DueDelivery, out *Outcome) {
 	q.d.limiter.release(q.slots)
 	q.backlog.sent(item)
-	if out.Kind != KindErased {
+	if out.Kind != KindErased && out.Kind != KindAborted { // these say nothing about the receiver
 		q.backlog.adapt(out.Duration, q.d.limiter.reserve(), q.d.config.Limits.PerEndpoint)
 	}
 }
@@ -100,8 +100,8 @@ func (q *endpointQueue) recorded(item *domain.DueDelivery, result recordedResult
 	}
 }
 
-// judge describes what an outcome means for its delivery.
-func (d *Dispatcher) judge(key domain.EndpointKey, item domain.DueDelivery, url string, out *Outcome) domain.DeliveryResult {
+// resultOf returns what an outcome means for its delivery.
+func (d *Dispatcher) resultOf(key domain.EndpointKey, item domain.DueDelivery, url string, out *Outcome) domain.DeliveryResult {
 	r := domain.DeliveryResult{Endpoint: key, Delivery: item, State: domain.DeliveryDelivered, DueAt: item.DueAt, Gone: out.Gone}
 	r.Delivery.Body = nil // not needed any more
 	if out.Kind == KindErased {

@@ -52,7 +52,7 @@ type destination struct {
 func newEndpointQueue(d *Dispatcher, key domain.EndpointKey) *endpointQueue {
 	return &endpointQueue{
 		d: d, key: key, wakeups: make(chan wakeup, 1), reports: make(chan func(), 16), slots: newEndpointSlots(key.CompanyID),
-		lease: lease{us: d.owner, hold: d.config.Lease}, backlog: newBacklog(d.limiter.reserve()),
+		lease: lease{self: d.owner, hold: d.config.Lease}, backlog: newBacklog(d.limiter.reserve()),
 	}
 }
 
@@ -74,7 +74,7 @@ func (q *endpointQueue) run() {
 	defer timer.Stop()
 	stopping := q.d.life.stopping
 	for q.d.life.work.Err() == nil {
-		q.fetch()
+		q.fetchOrRenew()
 		q.startReady()
 		if q.isDone() && q.d.forget(q) {
 			return
@@ -111,23 +111,26 @@ func (q *endpointQueue) takeWakeup(by wakeup) {
 	q.backlog.woken(now)
 }
 
-// fetch reads due deliveries if it is time to, and claims or renews the lease if it
-// must. With a limit of 0 it only renews.
-func (q *endpointQueue) fetch() {
+// fetchOrRenew reads due deliveries if it is time to, and claims or renews the lease if
+// it must. With a limit of 0 it only renews.
+func (q *endpointQueue) fetchOrRenew() {
 	began := time.Now()
+	if q.lease.isForeign(began) {
+		return
+	}
 	limit := 0
 	if at, ok := q.backlog.nextFetch(); ok && !began.Before(at) && !q.d.life.isStopping() {
 		limit = q.backlog.fetchSize()
 	}
-	renews := q.lease.mustRenew(began)
-	if q.lease.isForeign(began) || limit == 0 && (!renews || !q.backlog.isBusy()) {
+	mustRenew := q.lease.mustRenew(began)
+	if limit == 0 && !(mustRenew && q.backlog.isBusy()) {
 		return
 	}
-	request := domain.FetchRequest{Key: q.key, Limit: limit, Skip: q.backlog.known()}
-	claims := renews || !q.lease.isOurs(began)
+	request := domain.FetchRequest{Key: q.key, Limit: limit, Skip: q.backlog.unfinishedSequences()}
+	mustClaim := mustRenew || !q.lease.isOurs(began)
 	var got *domain.EndpointLease
 	var err error
-	if claims {
+	if mustClaim {
 		got, err = q.d.claims.Do(q.d.life.work, request)
 	} else {
 		got, err = q.d.fetchDue(request)
@@ -137,10 +140,10 @@ func (q *endpointQueue) fetch() {
 		return
 	}
 	q.mustNotify = false
-	if claims {
+	if mustClaim {
 		q.lease.claimed(began)
 	}
-	q.take(got, limit, began)
+	q.acceptFetched(got, limit, began)
 }
 
 // postpone notes when to fetch again after a fetch that got no deliveries: the
@@ -164,9 +167,9 @@ func (q *endpointQueue) postpone(got *domain.EndpointLease, err error) {
 	}
 }
 
-// take takes over what was fetched: the endpoint, which may have been changed, and
-// its deliveries. Those of a disabled or removed endpoint are held or fail.
-func (q *endpointQueue) take(got *domain.EndpointLease, limit int, at time.Time) {
+// acceptFetched takes over what was fetched: the endpoint, which may have been changed,
+// and its deliveries. Those of a disabled or removed endpoint are held or fail.
+func (q *endpointQueue) acceptFetched(got *domain.EndpointLease, limit int, at time.Time) {
 	q.destination = destination{endpoint: got.Endpoint}
 	q.backlog.strict = got.Endpoint.StrictOrder
 	if !got.Endpoint.Enabled() {
@@ -185,7 +188,7 @@ func (q *endpointQueue) take(got *domain.EndpointLease, limit int, at time.Time)
 	}
 }
 
-// dueAt notes when more will be due by the database's clock.
+// dueAt schedules a fetch at a time of the database's clock.
 func (q *endpointQueue) dueAt(at time.Time) {
 	q.backlog.dueAt(time.Now().Add(at.Sub(q.d.config.Queue.Now())))
 }
@@ -241,7 +244,7 @@ func (q *endpointQueue) startReady() {
 }
 
 // pace notes that an attempt has started. An endpoint with a rate of its own gets
-// them at equal distances; what comes late is not made up for.
+// them at equal distances; missed slots are not made up.
 func (q *endpointQueue) pace(now time.Time) {
 	if perMinute := q.destination.endpoint.RatePerMinute; perMinute > 0 {
 		q.nextStart = now.Add(time.Minute / time.Duration(perMinute))
@@ -276,9 +279,16 @@ func (q *endpointQueue) nextVisit() time.Time {
 	if q.lease.isOurs(now) && !q.backlog.isBusy() {
 		visits = append(visits, q.lease.until)
 	} else if q.lease.isOurs(now) { // a renewal that failed is not repeated at once
-		visits = append(visits, slices.MaxFunc([]time.Time{q.lease.renewAt(), now.Add(retryLocked)}, time.Time.Compare))
+		visits = append(visits, later(q.lease.renewAt(), now.Add(retryLocked)))
 	}
 	return slices.MinFunc(visits, time.Time.Compare)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // claim takes or prolongs leases. Every request gets its endpoint's lease, nil if

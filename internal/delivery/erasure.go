@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -19,20 +20,22 @@ func (d *Dispatcher) maxTimeToSend() time.Duration {
 	return keepQueued + maxTurnWait + d.config.AttemptTimeout
 }
 
-// StopSending cancels the attempts that carry something of the erased people, on
-// every replica, and returns when none is under way. It is called after the
-// erasure was committed, so that nothing of them can be read any more. A replica
-// that does not answer is given the time that its attempts can last at most.
+// StopSending cancels the attempts that carry data about the erased people, on every
+// replica, and returns when none is under way. It is called after the erasure was
+// committed, so that no replica can read data about them any more. A replica that does
+// not answer is given the longest time that its attempts can last.
 func (d *Dispatcher) StopSending(ctx context.Context, records []domain.RecordKey) error {
-	for _, record := range records {
-		if err := d.attempts.refuse(ctx, record); err != nil {
-			return err
-		}
-		if err := d.stopOthers(ctx, record); err != nil {
-			return err
-		}
+	var asking sync.WaitGroup
+	errs := make([]error, len(records))
+	for i, record := range records {
+		asking.Go(func() {
+			if errs[i] = d.attempts.cancelAndRefuse(ctx, record); errs[i] == nil {
+				errs[i] = d.stopOthers(ctx, record)
+			}
+		})
 	}
-	return nil
+	asking.Wait()
+	return errors.Join(errs...)
 }
 
 // stopOthers asks the replicas that hold leases of the company to cancel their
@@ -51,14 +54,13 @@ func (d *Dispatcher) stopOthers(ctx context.Context, record domain.RecordKey) er
 	if len(awaited) == 0 {
 		return nil
 	}
-	request := uuid.NewString()
-	acks := make(chan string, 256) // far more than there are replicas
-	d.attempts.acks.Store(request, acks)
-	defer d.attempts.acks.Delete(request)
+	requestID := uuid.NewString()
+	acks := d.expectAcks(requestID)
+	defer d.forgetAcks(requestID)
 	d.waitForListener(ctx)
-	message := fmt.Sprintf("%s%s %d %d", eraseMark, request, record.CompanyID, record.EmployeeID)
+	message := fmt.Sprintf("%s%s %d %d", eraseMark, requestID, record.CompanyID, record.EmployeeID)
 	if err := d.config.Bus.Publish(ctx, Topic, []string{message}); err != nil {
-		d.logError("ask other replicas to stop sending", err) // then their attempts are waited for
+		d.logError("ask other replicas to stop sending", err) // then it waits for their attempts to time out
 	}
 	late := time.NewTimer(d.maxTimeToSend())
 	defer late.Stop()
@@ -78,7 +80,8 @@ func (d *Dispatcher) stopOthers(ctx context.Context, record domain.RecordKey) er
 }
 
 // waitForListener waits until this process receives messages, so that it misses no
-// acknowledgement. If that takes too long, the attempts of others are waited for.
+// acknowledgement. If that takes too long, the caller waits for the attempts of others
+// to time out instead.
 func (d *Dispatcher) waitForListener(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
@@ -88,28 +91,44 @@ func (d *Dispatcher) waitForListener(ctx context.Context) {
 	}
 }
 
+// expectAcks returns the channel for the names of the replicas that acknowledge a
+// request.
+func (d *Dispatcher) expectAcks(requestID string) <-chan string {
+	acks := make(chan string, 256) // far more than there are replicas
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.acks[requestID] = acks
+	return acks
+}
+
+func (d *Dispatcher) forgetAcks(requestID string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.acks, requestID)
+}
+
 // receiveAck takes the name of a replica that has stopped sending.
-func (d *Dispatcher) receiveAck(request, owner string) {
-	if acks, ok := d.attempts.acks.Load(request); ok {
-		select {
-		case acks.(chan string) <- owner:
-		default:
-		}
+func (d *Dispatcher) receiveAck(requestID, owner string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	select {
+	case d.acks[requestID] <- owner: // a nil channel, of a request of another replica, takes nothing
+	default:
 	}
 }
 
-// answerErasure cancels the attempts that another replica asks to cancel.
-func (d *Dispatcher) answerErasure(text string) {
-	var request string
+// handleErasure cancels the attempts that another replica asks to cancel.
+func (d *Dispatcher) handleErasure(text string) {
+	var requestID string
 	var record domain.RecordKey
-	if _, err := fmt.Sscan(text, &request, &record.CompanyID, &record.EmployeeID); err != nil {
+	if _, err := fmt.Sscan(text, &requestID, &record.CompanyID, &record.EmployeeID); err != nil {
 		return
 	}
 	d.life.background.Go(func() {
-		if d.attempts.refuse(d.life.work, record) != nil {
+		if d.attempts.cancelAndRefuse(d.life.work, record) != nil {
 			return
 		}
-		if err := d.config.Bus.Publish(d.life.work, Topic, []string{ackMark + request + " " + d.owner}); err != nil {
+		if err := d.config.Bus.Publish(d.life.work, Topic, []string{ackMark + requestID + " " + d.owner}); err != nil {
 			d.logError("answer another replica", err)
 		}
 	})
@@ -123,12 +142,11 @@ type attemptRegistry struct {
 	// forgetAfter is how long new attempts about an erased person are refused at least.
 	// The next erasure forgets people who were erased longer ago.
 	forgetAfter time.Duration
-	acks        sync.Map // from a request to the channel of the replicas that acknowledge it
 }
 
 type runningAttempt struct {
 	cancel context.CancelFunc
-	ended  chan struct{}
+	done   chan struct{}
 }
 
 func newAttemptRegistry(forgetAfter time.Duration) *attemptRegistry {
@@ -151,7 +169,7 @@ func (r *attemptRegistry) begin(ctx context.Context, record domain.RecordKey, ki
 	r.running[record] = append(r.running[record], a)
 	return ctx, func() {
 		cancel()
-		close(a.ended)
+		close(a.done)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		list := slices.DeleteFunc(r.running[record], func(x *runningAttempt) bool { return x == a })
@@ -163,9 +181,9 @@ func (r *attemptRegistry) begin(ctx context.Context, record domain.RecordKey, ki
 	}, true
 }
 
-// refuse refuses new attempts about a record, cancels those under way and waits until
-// they have ended.
-func (r *attemptRegistry) refuse(ctx context.Context, record domain.RecordKey) error {
+// cancelAndRefuse refuses new attempts about a record, cancels those under way and waits
+// until they have ended.
+func (r *attemptRegistry) cancelAndRefuse(ctx context.Context, record domain.RecordKey) error {
 	r.mu.Lock()
 	for old, at := range r.erased {
 		if time.Since(at) > r.forgetAfter {
@@ -180,7 +198,7 @@ func (r *attemptRegistry) refuse(ctx context.Context, record domain.RecordKey) e
 	}
 	for _, a := range running {
 		select {
-		case <-a.ended:
+		case <-a.done:
 		case <-ctx.Done():
 			return ctx.Err()
 		}

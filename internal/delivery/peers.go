@@ -11,10 +11,12 @@ import (
 // Bus carries messages between replicas.
 type Bus interface {
 	Publish(ctx context.Context, topic string, keys []string) error
+	// Listen calls fn with the keys of each message, and with nil whenever it has
+	// connected, because messages may have been lost before. It returns when ctx ends.
 	Listen(ctx context.Context, topic string, fn func(keys []string)) error
 }
 
-// Topic is the bus topic on which replicas announce endpoints with work.
+// Topic carries all messages between dispatchers; see the marks below.
 const Topic = "coursebridge_deliveries"
 
 // A message is an endpoint's key, or begins with one of these marks. Messages with
@@ -46,8 +48,8 @@ func (d *Dispatcher) publish(ctx context.Context, messages []string) ([]struct{}
 	return make([]struct{}, len(messages)), d.config.Bus.Publish(ctx, Topic, messages)
 }
 
-// listen acts on the messages of other replicas. Without messages some may have been
-// lost; then it polls at once.
+// listen handles the messages of other replicas. A nil list means that messages may
+// have been lost, so it polls at once.
 func (d *Dispatcher) listen() {
 	begun := sync.OnceFunc(func() { close(d.life.listening) })
 	err := d.config.Bus.Listen(d.life.work, Topic, func(messages []string) {
@@ -74,12 +76,12 @@ func (d *Dispatcher) requestPoll() {
 func (d *Dispatcher) receive(message string) {
 	switch {
 	case strings.HasPrefix(message, releasedMark):
-		d.leasesReleased(strings.TrimPrefix(message, releasedMark))
+		d.handleRelease(strings.TrimPrefix(message, releasedMark))
 	case strings.HasPrefix(message, eraseMark):
-		d.answerErasure(strings.TrimPrefix(message, eraseMark))
+		d.handleErasure(strings.TrimPrefix(message, eraseMark))
 	case strings.HasPrefix(message, ackMark):
-		token, owner, _ := strings.Cut(strings.TrimPrefix(message, ackMark), " ")
-		d.receiveAck(token, owner)
+		requestID, owner, _ := strings.Cut(strings.TrimPrefix(message, ackMark), " ")
+		d.receiveAck(requestID, owner)
 	default:
 		if key, err := domain.ParseEndpointKey(message); err == nil {
 			d.wake(wokenByPeer, key)
@@ -87,10 +89,10 @@ func (d *Dispatcher) receive(message string) {
 	}
 }
 
-// leasesReleased wakes all queues, because another replica has released its leases:
+// handleRelease wakes all queues, because another replica has released its leases:
 // those that wait for a foreign lease claim it again. A poll finds the released
 // endpoints that have no queue here.
-func (d *Dispatcher) leasesReleased(owner string) {
+func (d *Dispatcher) handleRelease(owner string) {
 	if owner == d.owner {
 		return
 	}

@@ -18,3 +18,18 @@ func CompanyFrom(ctx context.Context) int64 {
 	company, _ := ctx.Value(companyKey{}).(int64)
 	return company
 }
+
+type replicaKey struct{}
+
+// AllowReplica returns a context whose reads may be served by a read replica. It shows
+// every change that was acknowledged before the read, so that this is a question of cost
+// only: it pays for lists, reports and pages, not for reads of one record.
+func AllowReplica(ctx context.Context) context.Context {
+	return context.WithValue(ctx, replicaKey{}, true)
+}
+
+// MayUseReplica reports whether reads may be served by a read replica.
+func MayUseReplica(ctx context.Context) bool {
+	allowed, _ := ctx.Value(replicaKey{}).(bool)
+	return allowed
+}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +34,9 @@ const MaxLoggedBody = 4 << 10
 
 // Mask stands for a value that the log does not show.
 const Mask = "•••"
+
+// notJSON ends the text of a body that can't be read to its end.
+const notJSON = "… (not JSON from here on)"
 
 // MaskFields returns the choice that masks these personal fields and shows the others.
 func MaskFields(fields []string) RequestBodies {
@@ -93,6 +97,9 @@ func (b RequestBodies) Log(r FailedRequest) LoggedBody {
 	for _, value := range m.masked {
 		out.Message = strings.ReplaceAll(out.Message, strconv.Quote(value), `"`+Mask+`"`)
 	}
+	if !m.readAll { // the message may quote a value of the rest
+		out.Message = quoted.ReplaceAllString(out.Message, `"`+Mask+`"`)
+	}
 	if m.shown {
 		for _, value := range m.values {
 			out.Mentions = append(out.Mentions, DigestMention(value))
@@ -102,6 +109,9 @@ func (b RequestBodies) Log(r FailedRequest) LoggedBody {
 	}
 	return out
 }
+
+// quoted matches a value that a message quotes.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
 // DigestMention returns the digest of a personal value, whatever its case. Two values
 // may share one; then an erasure removes more than it must.
@@ -119,6 +129,8 @@ type masker struct {
 	values []string // the personal values
 	masked []string // those of them that are not shown
 	shown  bool     // a personal value is in the text
+
+	readAll bool // the text has the whole body
 }
 
 // level is an object or array that the masker is in.
@@ -135,14 +147,15 @@ func (m *masker) write(body []byte) {
 		token, err := in.Token()
 		switch {
 		case errors.Is(err, io.EOF):
+			m.readAll = true
 			return
 		case err != nil:
-			m.out.WriteString("… (not JSON from here on)")
+			m.out.WriteString(notJSON)
 			return
 		}
 		before, shown := m.out.Len(), m.shown
 		m.token(token)
-		if m.out.Len() > MaxLoggedBody-len("…") {
+		if m.out.Len() > MaxLoggedBody-len(notJSON) {
 			m.out.Truncate(before)
 			m.out.WriteString("…")
 			m.shown = shown
@@ -206,7 +219,8 @@ func (m *masker) next(token json.Token) (field string, isKey bool) {
 	return at.field, false
 }
 
-// shows reports whether the log shows a value, and notes it if it is personal.
+// shows reports whether the log shows a value, and notes it unless its field is plain:
+// no message quotes the value of a plain field.
 func (m *masker) shows(field, value string) bool {
 	if slices.Contains(plainFields, field) {
 		return strings.Trim(value, "0123456789-+:./TZ ") == ""

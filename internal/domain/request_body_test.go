@@ -50,6 +50,15 @@ func TestLoggedMessagesAreMasked(t *testing.T) {
 	if got := domain.RequestBodies("externalId").Log(r).Message; got != r.Message {
 		t.Errorf("shown: %s", got)
 	}
+	for name, body := range map[string]string{
+		"after what the log keeps": `{"pad":[` + strings.Repeat("0,", domain.MaxLoggedBody) + `0],"externalId":"emp-7"}`,
+		"after what is not JSON":   `{"pad" 1,"externalId":"emp-7"}`,
+	} {
+		r.Body = []byte(body)
+		if got := domain.RequestBodies("externalId").Log(r).Message; strings.Contains(got, "emp-7") {
+			t.Errorf("a value %s is in the message: %s", name, got)
+		}
+	}
 	if got := domain.RequestBodiesOff.Log(r).Message; strings.Contains(got, "emp-7") {
 		t.Errorf("without bodies: %s", got)
 	}

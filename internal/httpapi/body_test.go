@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -42,7 +43,11 @@ func TestReadObjectSizes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := ReadObject(infoWithSize(c.announced), c.body)
+			info := infoWithSize(c.announced)
+			_, err := ReadObject(info, c.body)
+			if bytes.HasPrefix(info.Body, []byte("\ufeff")) {
+				t.Error("the request log gets the mark too, and can't read what follows")
+			}
 			if c.want == "" && err != nil || c.want != "" && domain.CodeOf(err) != c.want {
 				t.Errorf("got %v, want %q", err, c.want)
 			}

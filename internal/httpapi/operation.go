@@ -24,6 +24,8 @@ type Operation[Caller any] struct {
 
 	Deprecated *Deprecation // nil unless the operation is going to be removed
 
+	// Replica rows may be answered from a read replica: see domain.AllowReplica.
+	Replica bool
 	// Fallback rows match only what no other row matches. ServeMux refuses two
 	// patterns that match one path if neither is more specific, such as
 	// /assignments/{id}/progress and /assignments/by-external-id/{externalId}.

@@ -131,6 +131,9 @@ func (rt *Router[Caller]) operation(op Operation[Caller]) http.HandlerFunc {
 		}
 		if err == nil {
 			ctx = domain.WithCompany(ctx, cmp.Or(info.CompanyID, domain.PlatformWork))
+			if op.Replica {
+				ctx = domain.AllowReplica(ctx)
+			}
 			err = op.Handler.serve(ctx, w, &Request[Caller]{Request: r, Info: info, Caller: caller, names: op.Query})
 		}
 		if err != nil {

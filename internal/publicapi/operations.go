@@ -35,7 +35,7 @@ func (h *handler) operations() []httpapi.Operation[domain.Token] {
 	)
 	return []httpapi.Operation[domain.Token]{
 		{Method: post, Path: "/employees/provision", Scope: provision, Handler: answer(h.provisionEmployee), Body: v1.ProvisionInput{}, Errors: conflict},
-		{Method: get, Path: "/employees", Scope: read, Handler: answer(h.listEmployees), Query: employees},
+		{Method: get, Path: "/employees", Scope: read, Handler: answer(h.listEmployees), Query: employees, Replica: true},
 		{Method: get, Path: employee, Scope: read, Handler: answer(h.getEmployee), Errors: missing},
 		{Method: patch, Path: employee, Scope: provision, Handler: answer(h.updateEmployee), Body: v1.EmployeeUpdate{}, Errors: either},
 		{Method: remove, Path: employee, Scope: provision, Handler: answer(h.deleteEmployee), Errors: missing},
@@ -43,7 +43,7 @@ func (h *handler) operations() []httpapi.Operation[domain.Token] {
 		{Method: get, Path: "/courses", Scope: read, Handler: answer(h.listCourses)},
 
 		{Method: post, Path: "/assignments", Scope: assign, Handler: answer(h.createAssignment), Body: v1.AssignmentInput{}, Errors: either},
-		{Method: get, Path: "/assignments", Scope: read, Handler: answer(h.listAssignments), Query: assignments},
+		{Method: get, Path: "/assignments", Scope: read, Handler: answer(h.listAssignments), Query: assignments, Replica: true},
 		{Method: post, Path: "/assignments/bulk", Scope: assign, Handler: answer(h.createAssignments), Body: v1.BulkInput{}, Exclusive: true},
 		{Method: get, Path: byID, Scope: read, Handler: answer(h.getAssignment), Errors: missing},
 		{Method: remove, Path: byID, Scope: assign, Handler: answer(h.revokeAssignment), Errors: missing},
@@ -53,10 +53,10 @@ func (h *handler) operations() []httpapi.Operation[domain.Token] {
 		{Method: get, Path: byExternal + "/progress", Scope: read, Handler: answer(h.getProgress), Errors: missing},
 		{Method: get, Path: byExternal + "/results", Scope: read, Handler: answer(h.getResults), Errors: missing},
 
-		{Method: get, Path: "/reports/assignments.csv", Scope: read, Handler: h.reportAssignments(service.ReportCSV), Query: assignmentCSV},
-		{Method: get, Path: "/reports/assignments.xlsx", Scope: read, Handler: h.reportAssignments(service.ReportXLSX), Query: assignmentXLS},
-		{Method: get, Path: "/reports/employees.csv", Scope: read, Handler: h.reportEmployees(service.ReportCSV), Query: employeeCSV},
-		{Method: get, Path: "/reports/employees.xlsx", Scope: read, Handler: h.reportEmployees(service.ReportXLSX), Query: employeeXLS},
+		{Method: get, Path: "/reports/assignments.csv", Scope: read, Handler: h.reportAssignments(service.ReportCSV), Query: assignmentCSV, Replica: true},
+		{Method: get, Path: "/reports/assignments.xlsx", Scope: read, Handler: h.reportAssignments(service.ReportXLSX), Query: assignmentXLS, Replica: true},
+		{Method: get, Path: "/reports/employees.csv", Scope: read, Handler: h.reportEmployees(service.ReportCSV), Query: employeeCSV, Replica: true},
+		{Method: get, Path: "/reports/employees.xlsx", Scope: read, Handler: h.reportEmployees(service.ReportXLSX), Query: employeeXLS, Replica: true},
 
 		{Method: get, Path: "/token", Scope: domain.ScopeBase, Handler: answer(h.getToken)},
 	}

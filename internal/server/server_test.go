@@ -207,7 +207,7 @@ func TestBodyCutShort(t *testing.T) {
 		c := dial(t, s)
 		_, _ = io.WriteString(c, request)
 		_ = c.CloseWrite()
-		if status, body := readAnswer(t, c); status != 400 || !strings.Contains(body, "did not arrive whole") {
+		if status, body := readAnswer(t, c); status != 400 || !strings.Contains(body, "was cut off on its way") {
 			t.Errorf("%s: %d %s", name, status, body)
 		}
 	}

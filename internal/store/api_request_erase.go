@@ -29,7 +29,7 @@ type mention struct {
 	at        time.Time
 }
 
-// addMentions queues the mentions of requests and returns the companies that have any.
+// addMentions adds the mentions of requests to b and returns the companies that have any.
 func (s *Store) addMentions(b *db.Batch, list []domain.APIRequest) []int64 {
 	var mentions []mention
 	var companies []int64
@@ -48,7 +48,8 @@ func (s *Store) addMentions(b *db.Batch, list []domain.APIRequest) []int64 {
 		db.TextColumn("request_id", func(m *mention) string { return m.requestID }),
 		db.TimeColumn("at", func(m *mention) time.Time { return m.at }))...)
 	b.Exec(`INSERT INTO api_request_mentions (company_id, digest, request_id, at)
-		SELECT r.company_id, r.digest, r.request_id, r.at FROM `+rows+` r WHERE true ON CONFLICT DO NOTHING`, args...)
+		SELECT r.company_id, r.digest, r.request_id, r.at FROM `+rows+` r WHERE true
+		ORDER BY r.company_id, r.digest, r.request_id ON CONFLICT DO NOTHING`, args...)
 	slices.Sort(companies)
 	return slices.Compact(companies)
 }
@@ -56,28 +57,34 @@ func (s *Store) addMentions(b *db.Batch, list []domain.APIRequest) []int64 {
 // markErased adds to b the writes that remember an erased employee's id, e-mail and
 // name, each as a digest.
 func markErased(b *db.Batch, now time.Time, e domain.Employee) {
+	var digests []int64
 	for _, value := range []string{e.ExternalID, e.Email, e.Name} {
-		if value == "" {
-			continue
+		if value != "" {
+			digests = append(digests, domain.DigestMention(value))
 		}
+	}
+	slices.Sort(digests) // rows are locked in the order of their keys
+	for _, digest := range digests {
 		b.Exec(`INSERT INTO erased_mentions (company_id, digest, at) VALUES ($1, $2, $3)
-			ON CONFLICT (company_id, digest) DO UPDATE SET at = excluded.at`, e.CompanyID, domain.DigestMention(value), now)
+			ON CONFLICT (company_id, digest) DO UPDATE SET at = excluded.at`, e.CompanyID, digest, now)
 	}
 }
 
 // eraseLogged empties the messages and bodies of a company's logged requests that
-// name people who were erased. Call it after the commit of what it looks for.
+// name people who were erased. Call it after committing the mentions or the erasure.
 func (s *Store) eraseLogged(ctx context.Context, company int64) error {
 	var ids []string
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
 		var id string
-		var at, until time.Time
-		err := r.Scan(&id, &at, &until)
-		if !at.After(until.Add(mentionWindow)) {
+		var at, erasedAt time.Time
+		if err := r.Scan(&id, &at, &erasedAt); err != nil {
+			return err
+		}
+		if !at.After(erasedAt.Add(mentionWindow)) {
 			ids = append(ids, id)
 		}
-		return err
+		return nil
 	}, `SELECT m.request_id, m.at, e.at FROM erased_mentions e`+
 		s.db.Join("api_request_mentions", "m", `m.company_id = e.company_id AND m.digest = e.digest`)+` WHERE e.company_id = $1`, company)
 	if err := s.read(ctx, b); err != nil || len(ids) == 0 {
@@ -94,8 +101,25 @@ func (s *Store) eraseLogged(ctx context.Context, company int64) error {
 	})
 }
 
-// ExpireErasedMentions removes the digests of people whose erasure is long past.
-func (s *Store) ExpireErasedMentions(ctx context.Context) error {
+// FinishErasures clears what an erasure that was interrupted after its commit left in
+// the request log, and then removes the digests of people whose erasure is long past.
+func (s *Store) FinishErasures(ctx context.Context) error {
+	var companies []int64
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var id int64
+		err := r.Scan(&id)
+		companies = append(companies, id)
+		return err
+	}, `SELECT DISTINCT company_id FROM erased_mentions`)
+	if err := s.read(ctx, b); err != nil {
+		return err
+	}
+	for _, company := range companies {
+		if err := s.eraseLogged(ctx, company); err != nil {
+			return err
+		}
+	}
 	_, err := s.expireStep(ctx, `DELETE FROM erased_mentions WHERE company_id IN (SELECT c.id FROM companies c) AND at < $1`,
 		s.Now().Add(-erasedMentionTime))
 	return err

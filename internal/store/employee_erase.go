@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -56,14 +57,9 @@ func (s *Store) deleteEmployee(ctx context.Context, c domain.Caller, who employe
 	if err != nil {
 		return err
 	}
-	if err := s.eraseLogged(ctx, c.Company.ID); err != nil {
-		return err
-	}
-	if err := s.stopSending(ctx, erased); err != nil {
-		return err
-	}
+	err = errors.Join(s.stopSending(ctx, erased), s.eraseLogged(ctx, c.Company.ID))
 	s.db.Erased(ctx)
-	return nil
+	return err
 }
 
 func (s *Store) erase(ctx context.Context, tx db.Tx, box *outbox, c domain.Caller, gone []domain.Employee) error {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -9,8 +10,8 @@ import (
 )
 
 // ErasePerson erases an address from all companies, as an employee and as an
-// administrator, one company at a time: a call that failed halfway can be repeated.
-// The last owner of a company stays until it has another one. Codes: not_found,
+// administrator, one company at a time: a call that failed halfway can be repeated, and
+// FinishErasures clears what it left in the request log. The last owner of a company stays until it has another one. Codes: not_found,
 // invalid_request.
 func (s *Store) ErasePerson(ctx context.Context, by domain.Actor, email string) error {
 	person, err := s.Person(ctx, email)
@@ -32,11 +33,9 @@ func (s *Store) ErasePerson(ctx context.Context, by domain.Actor, email string) 
 		companies = append(companies, e.CompanyID)
 		records = append(records, domain.RecordKey{CompanyID: e.CompanyID, EmployeeID: e.ID})
 	}
-	for _, company := range slices.Compact(companies) {
+	companies = slices.Compact(companies)
+	for _, company := range companies {
 		if err := s.eraseFromCompany(ctx, domain.Caller{Company: domain.Company{ID: company}, Actor: by}, email); err != nil {
-			return err
-		}
-		if err := s.eraseLogged(ctx, company); err != nil {
 			return err
 		}
 	}
@@ -46,11 +45,12 @@ func (s *Store) ErasePerson(ctx context.Context, by domain.Actor, email string) 
 	if err := s.eraseMentions(ctx, person.Mentions, email); err != nil {
 		return err
 	}
-	if err := s.stopSending(ctx, records); err != nil {
-		return err
+	errs := []error{s.stopSending(ctx, records)}
+	for _, company := range companies {
+		errs = append(errs, s.eraseLogged(ctx, company))
 	}
 	s.db.Erased(ctx)
-	return nil
+	return errors.Join(errs...)
 }
 
 // eraseOutsideCompanies erases what belongs to no company: the administrator, the

@@ -24,51 +24,61 @@ import (
 // and sets it; without it today's program is upgraded to itself.
 const oldProgramEnv = "COURSEBRIDGE_TEST_OLD_PROGRAM"
 
-// pair is two replicas behind HAProxy, each on an address that it keeps.
-type pair struct {
+// balanced is replicas behind HAProxy, each on an address that it keeps.
+type balanced struct {
 	database  string
-	program   string // that start starts
-	addresses [2]string
-	replicas  [2]*process
+	program   string   // that start starts
+	flags     []string // of every replica
+	addresses []string
+	replicas  []*process
 	url       string
 	client    *http.Client
 	admin     string // HAProxy's socket
 }
 
-func newPair(t *testing.T, database string) *pair {
+// newBalanced starts n replicas and HAProxy, with the configuration in deploy and a line
+// for each replica.
+func newBalanced(t *testing.T, database string, n int, flags ...string) *balanced {
 	t.Helper()
 	program, dir := pgtest.Program(t, "haproxy"), t.TempDir()
-	p := &pair{database: database, program: binary, addresses: [2]string{freeAddress(t), freeAddress(t)}, admin: filepath.Join(dir, "admin.sock")}
+	p := &balanced{database: database, program: binary, flags: flags, replicas: make([]*process, n), admin: filepath.Join(dir, "admin.sock")}
 	if old := os.Getenv(oldProgramEnv); old != "" {
 		p.program = old
 	}
 	cert, _, client := certificate(t, dir)
 	p.client = client
+	lines := ""
 	for i := range p.replicas {
+		p.addresses = append(p.addresses, freeAddress(t))
+		lines += "server " + p.name(i) + " " + p.addresses[i] + "\n    "
 		p.start(t, i)
 	}
 	listen := freeAddress(t)
 	p.url = "https://" + listen
 	config := writeFile(t, filepath.Join(dir, "haproxy.cfg"), deployed(t, "haproxy.cfg", "maxconn 20000", "maxconn 200", "bind :443", "bind "+listen, "/run/haproxy/admin.sock", p.admin,
-		"/etc/haproxy/courses.example.pem", cert, "10.0.0.11:8080", p.addresses[0], "10.0.0.12:8080", p.addresses[1]))
+		"/etc/haproxy/courses.example.pem", cert, "server a 10.0.0.11:8080", lines, "server b 10.0.0.12:8080", ""))
 	startProxy(t, client, p.url, exec.Command(program, "-db", "-f", config))
 	return p
 }
 
+// name returns the name of a replica in HAProxy's configuration.
+func (p *balanced) name(i int) string { return string(rune('a' + i)) }
+
 // start starts a replica as the comment in deploy/haproxy.cfg describes.
-func (p *pair) start(t *testing.T, i int) {
+func (p *balanced) start(t *testing.T, i int) {
 	t.Helper()
 	args := []string{"--listen", p.addresses[i], "--trusted-proxy", "127.0.0.1"}
 	if p.canDelay(t) {
 		args = append(args, "--shutdown-delay", "5s")
 	}
+	args = append(args, p.flags...)
 	p.replicas[i] = launchCommand(t, nil, commandOf(p.program, append(serveArguments(p.database), args...)...))
 	p.replicas[i].ready(t)
 }
 
 // canDelay reports whether the program can go on serving with readiness red. The first
 // programs cannot.
-func (p *pair) canDelay(t *testing.T) bool {
+func (p *balanced) canDelay(t *testing.T) bool {
 	t.Helper()
 	help, err := exec.Command(p.program, "serve", "--help").Output()
 	if err != nil {
@@ -80,17 +90,17 @@ func (p *pair) canDelay(t *testing.T) bool {
 // upgrade replaces the replicas one after the other. The first programs cannot delay
 // their end and call a newer schema unready: HAProxy is told to drain them, and not to
 // check them meanwhile, as docs/operations/upgrades.md describes.
-func (p *pair) upgrade(t *testing.T, program string) {
+func (p *balanced) upgrade(t *testing.T, program string) {
 	t.Helper()
 	byHand := !p.canDelay(t)
 	p.program = program
-	names := [...]string{"coursebridge/a", "coursebridge/b"}
-	for _, name := range names {
+	for i := range p.replicas {
 		if byHand {
-			p.tellHAProxy(t, "disable health "+name)
+			p.tellHAProxy(t, "disable health coursebridge/"+p.name(i))
 		}
 	}
-	for i, name := range names {
+	for i := range p.replicas {
+		name := "coursebridge/" + p.name(i)
 		if byHand {
 			p.drain(t, name)
 		}
@@ -111,7 +121,7 @@ func (p *pair) upgrade(t *testing.T, program string) {
 }
 
 // drain has HAProxy send nothing more to a replica, and waits until it has no request.
-func (p *pair) drain(t *testing.T, name string) {
+func (p *balanced) drain(t *testing.T, name string) {
 	t.Helper()
 	p.tellHAProxy(t, "set server "+name+" state drain")
 	eventually(t, timeout, "the last request of "+name, func() error {
@@ -126,7 +136,7 @@ func (p *pair) drain(t *testing.T, name string) {
 }
 
 // tellHAProxy sends a command to HAProxy and returns its answer.
-func (p *pair) tellHAProxy(t *testing.T, line string) string {
+func (p *balanced) tellHAProxy(t *testing.T, line string) string {
 	t.Helper()
 	conn, err := net.Dial("unix", p.admin)
 	if err != nil {
@@ -144,7 +154,7 @@ func (p *pair) tellHAProxy(t *testing.T, line string) string {
 }
 
 // simulateNewerSchema does to the schema what the next release could do.
-func (p *pair) simulateNewerSchema(ctx context.Context, t *testing.T) {
+func (p *balanced) simulateNewerSchema(ctx context.Context, t *testing.T) {
 	t.Helper()
 	old := openOld(t, p.database)
 	for _, sql := range []string{
@@ -158,7 +168,7 @@ func (p *pair) simulateNewerSchema(ctx context.Context, t *testing.T) {
 }
 
 // load calls the API until ctx ends and counts the calls. Every call must succeed.
-func (p *pair) load(ctx context.Context, t *testing.T, acme company, worker int) (calls int) {
+func (p *balanced) load(ctx context.Context, t *testing.T, acme company, worker int) (calls int) {
 	acme.client = p.client
 	for ; ctx.Err() == nil; calls++ {
 		person := newPerson(fmt.Sprintf("w%d-%d", worker, calls/2))
@@ -183,9 +193,9 @@ func (p *pair) load(ctx context.Context, t *testing.T, acme company, worker int)
 func TestRollingUpgradeBehindHAProxy(t *testing.T) {
 	t.Parallel()
 	database := postgresDatabase(t)
-	p := newPair(t, database)
+	p := newBalanced(t, database, 2)
 	acme := newCompanyWith(t, p.program, database)
-	checkProxy(t, p.client, p.url, p.replicas[:]...)
+	checkProxy(t, p.client, p.url, p.replicas...)
 	ctx, cancel := context.WithCancel(t.Context())
 	var calls atomic.Int64
 	var workers sync.WaitGroup

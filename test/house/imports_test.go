@@ -50,7 +50,7 @@ var rules = map[string]rule{
 	}, "the SQL knows the nouns, a narrow db and how to open an engine; service is never below it"},
 	"internal/store/db":         {[]string{"internal/domain"}, "it is what store needs of an engine, and holds no SQL of a noun"},
 	"internal/store/sqlite":     {[]string{"internal/domain", "internal/store/db", "internal/store/migrations"}, engine},
-	"internal/store/postgres":   {[]string{"internal/domain", "internal/store/db", "internal/store/migrations"}, engine},
+	"internal/store/postgres":   {[]string{"internal/batch", "internal/domain", "internal/store/db", "internal/store/migrations"}, engine},
 	"internal/store/migrations": {nil, "it holds the text of the schema"},
 
 	"internal/sheet":  {nil, "it reads tables and does not know what they mean"},

@@ -57,7 +57,9 @@ type Engine interface {
 	// start after a conflict with another transaction, so fn must have no effect
 	// outside the database and must set, not add to, what it captures.
 	Write(ctx context.Context, fn func(Tx) error) error
-	// Read runs fn on one connection, each statement for itself.
+	// Read runs fn on one connection, each statement for itself. If a statement fails on
+	// a read replica, fn runs again on the primary: a batch passes rows to its callbacks
+	// only after all of its statements succeeded there.
 	Read(ctx context.Context, fn func(Conn) error) error
 	// Snapshot runs fn in a read-only transaction that sees one state. It may
 	// take long; its statements stop when ctx ends.
@@ -105,6 +107,17 @@ type Stats struct {
 	Max, Open, InUse, Idle int
 	WaitCount              int64
 	WaitDuration           time.Duration
+	Replica                *ReplicaStats // nil without a read replica
+}
+
+// ReplicaStats describes a read replica.
+type ReplicaStats struct {
+	Reads     int64 // that it has served
+	Fallbacks int64 // reads that could have used it and went to the primary
+	// Problem is why reads go to the primary now; empty while the replica is used.
+	Problem string
+	// TakesReports reports whether long reads may use it: see hot_standby_feedback.
+	TakesReports bool
 }
 
 // Dialect holds the values in which the engines' SQL differs.

@@ -25,6 +25,9 @@ type Options struct {
 	// DirectAddress is PostgreSQL's own address behind the pooler, for what needs a
 	// session. It may be empty.
 	DirectAddress string
+	// ReadAddress is the address of a streaming standby that may serve reads. It may be
+	// empty.
+	ReadAddress string
 	// Traced adds spans to calls whose context belongs to a trace.
 	Traced bool
 	// Clock replaces the machine's clock on SQLite; tests step it. On PostgreSQL

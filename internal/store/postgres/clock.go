@@ -143,14 +143,15 @@ const oldestWriterSQL = `
 // Watermark returns the latest stamp or, if that is earlier, the start of the oldest
 // open writing transaction. The stamp is read before the locks. A transaction that
 // held the lock then is not stamped before its own start, and one that takes the
-// lock later reads its stamp later too.
+// lock later reads its stamp later too. It is always the primary's: a page that is read
+// afterwards from the read replica shows everything that the primary showed then.
 func (e *Engine) Watermark(ctx context.Context) (time.Time, error) {
 	var latest int64
 	var oldest *time.Time
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return r.Scan(&latest) }, watermarkSQL)
 	b.Query(func(r db.Rows) error { return r.Scan(&oldest) }, oldestWriterSQL, int64(writerLock)>>32, int64(writerLock)&0xffffffff)
-	if err := e.Read(ctx, func(c db.Conn) error { return c.Send(ctx, b) }); err != nil {
+	if err := e.readPrimary(ctx, func(c db.Conn) error { return c.Send(ctx, b) }); err != nil {
 		return time.Time{}, err
 	}
 	at := time.UnixMilli(latest).UTC()

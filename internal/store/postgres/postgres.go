@@ -32,6 +32,8 @@ type Engine struct {
 	// uses: it follows server and never falls behind a stamp.
 	server *serverClock
 	clock  *db.Clock
+	// replica takes reads that may use it; nil if there is none.
+	replica *replica
 
 	stop    context.CancelFunc // ends the work in the background
 	running sync.WaitGroup
@@ -55,9 +57,18 @@ func Open(ctx context.Context, address string, options db.Options) (*Engine, err
 		pool.Close()
 		return nil, err
 	}
+	if options.ReadAddress != "" {
+		if e.replica, err = newReplica(ctx, options.ReadAddress, pool, options); err != nil {
+			pool.Close()
+			return nil, err
+		}
+	}
 	background, stop := context.WithCancel(context.Background())
 	e.stop = stop
 	e.running.Go(func() { e.watchClock(background) })
+	if e.replica != nil {
+		e.running.Go(func() { e.replica.watch(background) })
+	}
 	return e, nil
 }
 
@@ -108,8 +119,18 @@ func (e *Engine) writeOnce(ctx context.Context, fn func(db.Tx) error) (lost bool
 	return false, nil
 }
 
-// Read runs fn on one connection.
+// Read runs fn on one connection: to the read replica if ctx allows that and the
+// replica has all changes, else to the primary.
 func (e *Engine) Read(ctx context.Context, fn func(db.Conn) error) error {
+	if e.replica.takes(ctx) {
+		if done, err := e.replica.read(ctx, fn); done {
+			return err
+		}
+	}
+	return e.readPrimary(ctx, fn)
+}
+
+func (e *Engine) readPrimary(ctx context.Context, fn func(db.Conn) error) error {
 	conn, release, err := e.acquire(ctx)
 	if err != nil {
 		return err
@@ -154,25 +175,36 @@ func (e *Engine) waitForConnection(ctx context.Context) (*pgxpool.Conn, error) {
 	return conn, mapError(err)
 }
 
-// Snapshot runs fn in a repeatable read-only transaction. JIT compilation is off
-// because it would delay the first rows of a long statement.
+// Snapshot runs fn in a repeatable read-only transaction, on the server that Read would
+// use.
 func (e *Engine) Snapshot(ctx context.Context, fn func(db.Conn) error) error {
 	release, err := e.snapshots.Acquire(ctx, 0)
 	if err != nil {
 		return err
 	}
 	defer release()
+	if e.replica.takes(ctx) {
+		if done, err := e.replica.snapshot(ctx, fn); done {
+			return err
+		}
+	}
 	conn, err := e.waitForConnection(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Release()
-	err = pgx.BeginTxFunc(ctx, conn.Conn(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
+	return inSnapshot(ctx, conn.Conn(), fn)
+}
+
+// inSnapshot runs fn in a repeatable read-only transaction. JIT compilation is off
+// because it would delay the first rows of a long statement.
+func inSnapshot(ctx context.Context, conn *pgx.Conn, fn func(db.Conn) error) error {
+	err := pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
 		func(tx pgx.Tx) error {
 			if _, err := tx.Exec(ctx, snapshotSQL); err != nil {
 				return err
 			}
-			return fn(&runner{conn: conn.Conn()})
+			return fn(&runner{conn: conn})
 		})
 	return mapError(err)
 }
@@ -237,7 +269,7 @@ func (e *Engine) Stats() db.Stats {
 	s := e.pool.Stat()
 	return db.Stats{
 		Max: int(s.MaxConns()), Open: int(s.TotalConns()), InUse: int(s.AcquiredConns()), Idle: int(s.IdleConns()),
-		WaitCount: s.EmptyAcquireCount(), WaitDuration: s.EmptyAcquireWaitTime(),
+		WaitCount: s.EmptyAcquireCount(), WaitDuration: s.EmptyAcquireWaitTime(), Replica: e.replica.stats(),
 	}
 }
 
@@ -245,6 +277,9 @@ func (e *Engine) Stats() db.Stats {
 func (e *Engine) Close() error {
 	e.stop()
 	e.running.Wait()
+	if e.replica != nil {
+		e.replica.pool.Close()
+	}
 	e.pool.Close()
 	return nil
 }

@@ -42,6 +42,13 @@ func TestErasureEmptiesLoggedRequests(t *testing.T) {
 		// The call was answered before the erasure and is written after it.
 		f.logFailed(domain.FailedRequest{Subject: "E1", Body: []byte(`{"name":"Late"}`)})
 		equal(t, "bodies after a late write", bodies(), []string{`second{"externalId": "E2"}`, `other{"externalId": "E1"}`})
+		// The process ended between the commit of an erasure and its look into the log.
+		f.logFailed(domain.FailedRequest{Body: []byte(`{"externalId":"E3"}`)})
+		change(t, s, `INSERT INTO erased_mentions (company_id, digest, at) VALUES ($1, $2, $3)`, f.c.Company.ID, domain.DigestMention("E3"), s.Now())
+		if err := s.FinishErasures(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "bodies after an erasure is finished", bodies(), []string{`second{"externalId": "E2"}`, `other{"externalId": "E1"}`})
 		// Long after it, somebody else may have the externalId.
 		change(t, s, `UPDATE erased_mentions SET at = $1`, before(s, 59*time.Minute))
 		f.logFailed(domain.FailedRequest{Body: []byte(`{"externalId":"E1"}`)})
@@ -49,7 +56,7 @@ func TestErasureEmptiesLoggedRequests(t *testing.T) {
 			t.Errorf("a request of a new person with the externalId was emptied: %q", got)
 		}
 		change(t, s, `UPDATE erased_mentions SET at = $1`, before(s, 61*time.Minute))
-		if err := s.ExpireErasedMentions(t.Context()); err != nil {
+		if err := s.FinishErasures(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.ExpireAPIRequests(t.Context(), s.Now().Add(time.Second)); err != nil {
