@@ -2,6 +2,7 @@
 # its data, an SQLite file unless COURSEBRIDGE_DATABASE names a PostgreSQL, in /data.
 #   docker build --build-arg VERSION="$(git describe --tags --always)" -t coursebridge .
 #   docker run -p 8080:8080 -v coursebridge:/data coursebridge
+# With Podman or Buildah add --format docker: their own format of images has no health check.
 FROM --platform=$BUILDPLATFORM golang:1.26.8-bookworm AS build
 WORKDIR /src
 COPY go.mod go.sum ./

@@ -44,7 +44,7 @@ func wantVariable(t *testing.T, where, name string) {
 	t.Errorf("%s: %s is not a setting", where, name)
 }
 
-// An image cannot be built here. This checks what its build relies on: everything that the
+// A test cannot build an image, which needs base images. This checks what the build relies on: everything that the
 // program is built from is copied and sent to the builder, the flags are those of the release, and the
 // image starts commands of the program as an unprivileged user.
 func TestDockerfile(t *testing.T) {
