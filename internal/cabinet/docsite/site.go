@@ -27,7 +27,7 @@ var contents = []struct {
 	{"Run", []string{
 		"docs/operations.md", "docs/operations/install.md", "docs/operations/postgresql.md", "docs/operations/proxy.md",
 		"docs/operations/keys.md", "docs/operations/backup.md", "docs/operations/upgrades.md", "docs/operations/monitoring.md",
-		"docs/operations/sizing.md", "docs/operations/*.md",
+		"docs/operations/sizing.md", "docs/scaling.md", "docs/operations/*.md",
 	}},
 	{"Administer", []string{"docs/administering.md"}},
 	{"Change it", []string{

@@ -110,6 +110,11 @@ func checkPlan(tb testing.TB, engine db.Engine, it db.Item) {
 			tb.Errorf("all of %s is read by\n%s\n%s", table, it.SQL, plan)
 		}
 	}
+	if engine.Name() == "postgres" {
+		for _, table := range withoutCompany(it.SQL, plan) {
+			tb.Errorf("%s is used without its company_id (see crossCompany) by\n%s\n%s", table, it.SQL, plan)
+		}
+	}
 }
 
 // planOf returns the plan of a statement. PostgreSQL is told to avoid the plans that

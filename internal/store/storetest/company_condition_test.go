@@ -1,0 +1,134 @@
+package storetest_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/coursebridge/coursebridge/internal/store/db"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
+)
+
+// companyTables are the tables that a distributed PostgreSQL would spread by company_id.
+// docs/scaling.md lists them; TestTablesAreSpreadOrReferenced keeps both complete.
+var companyTables = []string{
+	"anonymous_results", "api_request_hours", "api_request_mentions", "api_requests", "assignment_attempts", "assignment_history",
+	"assignments", "audit_entries", "course_grants", "deliveries", "delivery_attempts", "employee_tags",
+	"employees", "endpoints", "erased_mentions", "events", "import_rows", "imports", "job_items", "jobs", "planned_offboardings",
+	"redeliveries", "saved_views", "total_changes", "total_companies", "totals",
+}
+
+// smallOfCompanies are tables with a company_id and few rows that are looked up without
+// it, at each request and each sign-in. They would be reference tables.
+var smallOfCompanies = []string{"company_administrators", "tokens"}
+
+// crossCompany are the statements that use rows of many companies, by a part of their
+// text, and what that means for a distributed database. docs/scaling.md explains them.
+var crossCompany = []struct{ text, why string }{
+	{"company_id IN (SELECT c.id FROM companies c)", "an operator looks for every mention of a person: all shards are asked"},
+	{"FROM employees e WHERE e.email_folded = $1 ORDER BY e.company_id", "an operator asks what is known of a person: all shards are asked"},
+	{"DELETE FROM accounts WHERE email_folded = $1", "the account of a person goes with the last employee who has it: all shards are asked"},
+	{"WHERE name_folded IS NULL ORDER BY company_id, id LIMIT $1", "rows of an older program are looked for in the background: all shards are asked"},
+	{"SELECT DISTINCT company_id FROM total_changes", "the fold looks for companies with changes, and then works company by company"},
+	{"FROM total_companies c WHERE c.figures_kept_at IS NOT NULL", "the figures of the day look for companies without any, and then work company by company"},
+	{"SELECT c.id FROM companies c WHERE c.id >= $1 AND (EXISTS", "retention looks for companies, each by its company_id; the planner may hash all of them"},
+	{"DELETE FROM imports WHERE (company_id, id) IN (SELECT i.company_id, i.id FROM imports i WHERE i.created_at < $1", "retention; needs a walk over the companies before it can be distributed"},
+	{"FROM assignments WHERE overdue_at IS NULL AND revoked_at IS NULL AND status <> 'completed' AND deadline <= $1", "the sweep asks all shards whether anything became overdue"},
+	{"WHERE a.overdue_at IS NULL AND a.revoked_at IS NULL AND a.status <> 'completed' AND a.deadline <= $1 ORDER BY a.deadline LIMIT", "the sweep locks rows of many companies; needs a walk over the companies before it can be distributed"},
+	{"FROM assignments a WHERE a.id = ANY (", "activities of the platform name assignments by id alone; needs a directory of ids before it can be distributed"},
+	{"CROSS JOIN LATERAL (SELECT * FROM courses c WHERE c.id = a.course_id OFFSET 0) c WHERE a.id = ANY (", "as above"},
+	{"SELECT 1 FROM assignments WHERE id = $1", "as above"},
+}
+
+var (
+	scanNode       = regexp.MustCompile(`(?:Seq Scan|Index (?:Only )?Scan(?: Backward)?(?: using \w+)?|Bitmap Heap Scan) on (\w+)`)
+	companyEqual   = regexp.MustCompile(`\bcompany_id\b[^()]{0,12} = |= (?:\w+\.)?"?company_id\b|\bcompany_id\) = `)
+	insertedFields = regexp.MustCompile(`INSERT INTO (\w+)(?: AS \w+)?\s*\(([^)]*)\)`)
+)
+
+// withoutCompany returns the tables that a statement on PostgreSQL uses without the
+// company: a scan whose conditions don't compare company_id, or rows inserted without it.
+// The plan is that of PostgreSQL's own parser, so that a company that follows from a
+// join counts.
+func withoutCompany(sql, plan string) (tables []string) {
+	for _, c := range crossCompany {
+		if strings.Contains(oneLine(sql), c.text) {
+			return nil
+		}
+	}
+	lines := strings.Split(plan, "\n")
+	for i, line := range lines {
+		found := scanNode.FindStringSubmatch(line)
+		if found == nil || !slices.Contains(companyTables, found[1]) {
+			continue
+		}
+		conditions := ""
+		for _, next := range lines[i+1:] {
+			if strings.Contains(next, "->") || strings.Contains(next, "SubPlan") || strings.Contains(next, "InitPlan") {
+				break
+			}
+			conditions += next
+		}
+		if !companyEqual.MatchString(conditions) {
+			tables = append(tables, found[1])
+		}
+	}
+	for _, found := range insertedFields.FindAllStringSubmatch(sql, -1) {
+		if slices.Contains(companyTables, found[1]) && !strings.Contains(found[2], "company_id") {
+			tables = append(tables, found[1])
+		}
+	}
+	return tables
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func TestStatementsWithoutTheirCompanyAreNoticed(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, storetest.Postgres(t))
+	for sql, want := range map[string]string{
+		`SELECT 1 FROM assignments a WHERE a.company_id = 7 AND a.id = 8`:                                                             "",
+		`SELECT 1 FROM assignments a WHERE a.id = 8`:                                                                                  "assignments",
+		`SELECT 1 FROM assignments a JOIN employees e ON e.company_id = a.company_id AND e.id = a.employee_id WHERE a.company_id = 7`: "",
+		`SELECT 1 FROM assignments a JOIN employees e ON e.id = a.employee_id WHERE a.company_id = 7`:                                 "employees",
+		`DELETE FROM job_items WHERE record_id = 7`:                                                                                   "job_items",
+		`DELETE FROM events WHERE (company_id, id) IN (SELECT 1, 2 UNION SELECT 3, 4)`:                                                "",
+		`INSERT INTO employee_tags (tag, employee_id) SELECT 'x', e.id FROM employees e WHERE e.company_id = 7`:                       "employee_tags",
+		`SELECT (SELECT count(*) FROM employee_tags t WHERE t.tag = 'x') FROM employees e WHERE e.company_id = 7 AND e.id = 8`:        "employee_tags",
+	} {
+		plan, err := planOf(t.Context(), s.Engine(), db.Item{SQL: sql})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(withoutCompany(sql, plan), " "); got != want {
+			t.Errorf("%s uses %q without the company, want %q:\n%s", sql, got, want, plan)
+		}
+	}
+}
+
+// A table has company_id and is spread, or is a reference table, and docs/scaling.md
+// names it.
+func TestTablesAreSpreadOrReferenced(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, storetest.Postgres(t))
+	page, err := os.ReadFile("../../../docs/scaling.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := texts(t, s, `SELECT table_name || ' ' || (SELECT count(*) FROM information_schema.columns c
+		WHERE c.table_name = t.table_name AND c.table_schema = t.table_schema AND c.column_name = 'company_id')
+		FROM information_schema.tables t WHERE t.table_schema = current_schema() AND t.table_type = 'BASE TABLE'`)
+	for _, line := range have {
+		name, count, _ := strings.Cut(line, " ")
+		isListed := slices.Contains(companyTables, name) || slices.Contains(smallOfCompanies, name)
+		if hasCompany := count == "1"; hasCompany != isListed {
+			t.Errorf("%s has a company_id: %v, but companyTables and smallOfCompanies say otherwise", name, hasCompany)
+		}
+		if !strings.Contains(string(page), fmt.Sprintf("`%s`", name)) {
+			t.Errorf("docs/scaling.md does not say whether %s is spread or a reference table", name)
+		}
+	}
+}
