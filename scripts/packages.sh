@@ -15,6 +15,7 @@ missing() {
   command -v promtool >/dev/null || echo prometheus
   command -v systemd-analyze >/dev/null || echo systemd
   command -v chromium chromium-browser google-chrome >/dev/null || echo chromium
+  [ -z "${COURSEBRIDGE_TORTURE:-}" ] || command -v patroni etcd >/dev/null || printf '%s\n' patroni etcd-server
   command -v soffice libreoffice >/dev/null || echo libreoffice-calc-nogui
 }
 

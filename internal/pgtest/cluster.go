@@ -3,7 +3,6 @@
 package pgtest
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/url"
@@ -149,25 +148,41 @@ func (s *Cluster) must(program string, args ...string) {
 
 // run runs a program of PostgreSQL, which refuses to work for root.
 func (s *Cluster) run(program string, args ...string) (string, error) {
-	found, err := exec.Command(filepath.Join(repository(), "scripts", "pg.sh"), "bindir").Output()
-	if err != nil {
-		return "", fmt.Errorf("find PostgreSQL: %w", err)
-	}
 	out, err := os.CreateTemp("", "coursebridge-out-")
 	if err != nil {
 		return "", err
 	}
 	defer os.Remove(out.Name())
 	defer out.Close()
-	cmd := exec.Command(filepath.Join(strings.TrimSpace(string(found)), program), args...)
+	cmd := exec.Command(filepath.Join(Programs(s.tb), program), args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = filepath.Dir(s.dir), out, out // a file, because the server keeps it open
-	if uid, gid := serverAccount(s.tb); uid != 0 {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid}}
-	}
+	AsServer(s.tb, cmd)
 	err = cmd.Run()
 	text, _ := os.ReadFile(out.Name())
 	return string(text), err
 }
+
+// Programs returns the directory of PostgreSQL's programs.
+func Programs(tb testing.TB) string {
+	tb.Helper()
+	found, err := exec.Command(filepath.Join(repository(), "scripts", "pg.sh"), "bindir").Output()
+	if err != nil {
+		tb.Fatal("find PostgreSQL:", err)
+	}
+	return strings.TrimSpace(string(found))
+}
+
+// AsServer has a program run as PostgreSQL's account, which may not be root's.
+func AsServer(tb testing.TB, cmd *exec.Cmd) {
+	tb.Helper()
+	if uid, gid := serverAccount(tb); uid != 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid}}
+	}
+}
+
+// StopCluster ends the server of a directory, which something else has started, as a
+// crash does.
+func StopCluster(tb testing.TB, dir string) { (&Cluster{tb: tb, dir: dir}).StopNow() }
 
 // repository returns the folder that holds go.mod: tests run in those of their packages.
 func repository() string {

@@ -16,9 +16,13 @@ const maxFailover = 10 * time.Second
 
 // The primary crashes while clients write, and its streaming standby is promoted. Two
 // servers find it by themselves. Nothing acknowledged is lost, nothing is made twice.
+// make torture also has Patroni do it, which waits for 20 s before it promotes.
 func TestFailoverToAStandbyLosesNothing(t *testing.T) {
 	t.Parallel()
 	repeatUnderTorture(t, failOver)
+	if os.Getenv(tortureEnv) != "" {
+		t.Run("by Patroni", failOverByPatroni)
+	}
 }
 
 func failOver(t *testing.T) {
