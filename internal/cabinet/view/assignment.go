@@ -152,7 +152,7 @@ func (l AssignmentList) emptyTab() empty {
 	return empty{words[0], words[1], Link{"Show all assignments", PathAssignments}}
 }
 
-var requiredChoices = []Option{{"", "Required or optional"}, {"yes", "Required"}, {"no", "Optional"}}
+var requiredChoices = []Option{{"", "Any"}, {"yes", "Required"}, {"no", "Optional"}}
 
 // AssignmentDetail is the page of one assignment.
 type AssignmentDetail struct {

@@ -14,6 +14,7 @@ type Field struct {
 	Autocomplete string
 	Mode         string // inputmode
 	Optional     bool
+	Either       bool // one of several fields is filled in: an optional one is not marked as such
 	Focus        bool
 	Mono         bool
 	MaxLength    int

@@ -442,7 +442,7 @@ func area(f Field, rows string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = label(f.Name, f.Label, f.Optional).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = label(f.Name, f.Label, f.Optional && !f.Either).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -41,7 +41,7 @@ var attentions = map[AttentionKind]struct {
 	tone          Tone
 	one, many, do string
 }{
-	AttentionOverdue:  {ToneRed, "assignment is overdue", "assignments are overdue", "Remind people or extend the deadline"},
+	AttentionOverdue:  {ToneRed, "assignment is overdue", "assignments are overdue", "See who is late, or extend the deadline"},
 	AttentionDueSoon:  {ToneAmber, "assignment is due within 7 days", "assignments are due within 7 days", "See who has not finished"},
 	AttentionFailed:   {ToneRed, "assignment has failed", "assignments have failed", "Grant another attempt"},
 	AttentionRetry:    {ToneAmber, "assignment needs another attempt", "assignments need another attempt", "See who has to try again"},

@@ -71,7 +71,7 @@ func ImportPage(s Shell, v ImportForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = label("file", "File", true).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = label("file", "File", false).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -95,7 +95,7 @@ func ImportPage(s Shell, v ImportForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = area(Field{Name: "text", Label: "Or paste rows", Value: v.Text, Optional: true, Mono: true, Help: "Copied from a spreadsheet, with the row that names the columns."}, "6").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = area(Field{Name: "text", Label: "Or paste rows", Value: v.Text, Optional: true, Either: true, Mono: true, Help: "Copied from a spreadsheet, with the row that names the columns."}, "6").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
