@@ -4,8 +4,9 @@
 # The figures of the load suite are printed as one table and written to bench/latest.json, which is not committed: figures are
 # those of one machine.
 #
-# BENCH_FORM=short runs a choice of three minutes on a quiet machine, each benchmark once. BENCH_FORM=full also measures growth
-# at 5,000,000 assignments instead of 1,000,000.
+# BENCH_FORM=short takes about three minutes on a quiet machine: growth at 1,000,000 assignments, bulks and a mixed load, on
+# PostgreSQL. BENCH_FORM=full takes about half an hour: every benchmark of the load suite once, growth at 5,000,000 assignments
+# and five minutes of mixed load.
 #
 # To compare with another version, check it out elsewhere and run
 #   COURSEBRIDGE_BENCH_OTHER=/path/to/checkout BENCH=Compare make bench
@@ -29,7 +30,9 @@ export COURSEBRIDGE_TEST_POSTGRES COURSEBRIDGE_TEST_FULL=1
 mkdir -p bench
 export COURSEBRIDGE_BENCH_RESULT="$PWD/bench/latest.json"
 if [ "${BENCH_FORM:-}" = short ]; then
-  BENCH=${BENCH:-'^Benchmark(Growth|BulkPostgres)$'}
+  BENCH=${BENCH:-'^Benchmark(Growth|BulkPostgres|Mixed)$'}
+fi
+if [ -n "${BENCH_FORM:-}" ]; then
   BENCH_FLAGS="-benchtime=1x ${BENCH_FLAGS:-}"
 fi
 read -ra flags <<<"${BENCH_FLAGS:-}"

@@ -71,15 +71,18 @@ import (
 //   - endpoint → delivery: see outbox.prepare.
 //   - token → request: see outbox.bumpVersion.
 
-// lockEmployees queues the locking of the employees of assignments.
+// lockEmployees queues the locking of the employees of assignments. Each is found by
+// its key: a planner without statistics, as after an import, would read all employees
+// to join them. They are locked in the order in which the inner query returns them.
 func (s *Store) lockEmployees(b *db.Batch, assignments []int64) {
 	suffix := s.db.ForUpdate("e")
 	if suffix == "" || len(assignments) == 0 {
 		return
 	}
 	isNamed, ids := s.db.In("a.id", 1, db.Ints("id", unique(assignments)))
-	b.Query(ignoreRow, `SELECT e.id FROM employees e WHERE (e.company_id, e.id) IN
-		(SELECT a.company_id, a.employee_id FROM assignments a WHERE `+isNamed+`) ORDER BY e.id`+suffix, ids)
+	b.Query(ignoreRow, `SELECT l.id FROM (SELECT DISTINCT a.employee_id, a.company_id FROM assignments a WHERE `+isNamed+`
+			ORDER BY a.employee_id, a.company_id) k
+		CROSS JOIN LATERAL (SELECT e.id FROM employees e WHERE e.company_id = k.company_id AND e.id = k.employee_id`+suffix+`) l`, ids)
 }
 
 // lockAssignments queues the locking of the live assignments of an employee, in

@@ -141,6 +141,9 @@ func processorTime() time.Duration {
 // compare runs both alternately and returns the medians. A machine that is busy for
 // a while slows both functions of a round, so the ratio is more stable than the rates.
 func compare(rounds int, ours, least func() float64) comparison {
+	if shortForm() {
+		rounds = min(rounds, 5)
+	}
 	var ratios, costs, fast, bare []float64
 	for i := range rounds + 1 {
 		var o, l turn
