@@ -88,6 +88,10 @@ func OpenWith(ctx context.Context, address string, options db.Options) (*Store, 
 // connections.
 const companyWait = 5 * time.Second
 
+// sqliteCompanyWrites is how many changes of one company wait for SQLite's only writer
+// at a time. Those that wait share a commit, so that they do not hold up others for long.
+const sqliteCompanyWrites = 16
+
 // New wraps an open engine.
 func New(engine db.Engine) *Store {
 	s := &Store{
@@ -97,6 +101,7 @@ func New(engine db.Engine) *Store {
 		stopSending: func(context.Context, []domain.RecordKey) error { return nil },
 	}
 	if engine.Name() == "sqlite" { // its reads make no round trip, and it has one writer
+		s.companyWrites = db.NewLimit(sqliteCompanyWrites, companyWait)
 		s.provisions = batch.New(s.provision, batch.Options{MaxParallel: 1, SlowAfter: batch.NeverSlow})
 		return s
 	}

@@ -14,6 +14,9 @@ const maxStatements = 400
 type conn struct {
 	sql        *sql.Conn
 	statements map[string]*sql.Stmt
+	// sharing holds a channel for each writer that waits for the commit of the open
+	// transaction.
+	sharing []chan error
 }
 
 func (c *conn) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
@@ -114,20 +117,26 @@ func (q uncancelled) Send(ctx context.Context, b *db.Batch) error {
 	return q.c.Send(context.WithoutCancel(ctx), b)
 }
 
-// tx is the writing transaction. It begins with its first statement.
+// tx is the transaction of one writer. It begins with its first statement, as a
+// savepoint if the writer shares the transaction of others.
 type tx struct {
-	conn  *conn
-	clock *db.Clock
-	begun bool
-	now   time.Time
-	last  *db.Batch
+	conn   *conn
+	clock  *db.Clock
+	shared bool
+	begun  bool
+	now    time.Time
+	last   *db.Batch
 }
 
 func (t *tx) begin(ctx context.Context) error {
 	if t.begun {
 		return nil
 	}
-	if _, err := t.conn.Exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+	begin := "BEGIN IMMEDIATE"
+	if t.shared {
+		begin = "SAVEPOINT writer"
+	}
+	if _, err := t.conn.Exec(ctx, begin); err != nil {
 		return err
 	}
 	t.begun = true
@@ -185,22 +194,33 @@ func (t *tx) IDs(b *db.Batch, sequence string, n int, into *[]int64) {
 
 func (t *tx) SendAndCommit(b *db.Batch) { t.last = b }
 
-func (t *tx) commit(ctx context.Context) error {
-	if t.last != nil {
-		if err := t.Send(ctx, t.last); err != nil {
-			return err
-		}
+// run runs fn and its last batch. The transaction stays open.
+func (t *tx) run(ctx context.Context, fn func(db.Tx) error) error {
+	err := fn(t)
+	if err == nil && t.last != nil {
+		err = t.Send(ctx, t.last)
 	}
-	if !t.begun {
-		return nil
+	if err == nil && t.begun && t.shared {
+		_, err = t.conn.Exec(ctx, "RELEASE writer")
 	}
-	_, err := t.conn.Exec(ctx, "COMMIT")
 	return err
 }
 
-func (t *tx) rollback() {
-	if t.begun {
-		// After some failures SQLite has already rolled back; then this fails.
-		_, _ = t.conn.Exec(context.Background(), "ROLLBACK")
+// rollback undoes what the writer has done. It reports whether the transaction of the
+// others is lost too: after some failures SQLite has rolled back all of it.
+func (t *tx) rollback() (lost bool) {
+	ctx := context.Background()
+	switch {
+	case !t.begun:
+		return false
+	case !t.shared:
+		_, _ = t.conn.Exec(ctx, "ROLLBACK") // fails if SQLite has rolled back already
+		return false
 	}
+	for _, sql := range []string{"ROLLBACK TO writer", "RELEASE writer"} {
+		if _, err := t.conn.Exec(ctx, sql); err != nil {
+			return true
+		}
+	}
+	return false
 }

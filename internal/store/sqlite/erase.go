@@ -57,7 +57,7 @@ func (e *Engine) truncateLog(ctx context.Context, busyTimeout time.Duration) err
 	if !e.erasure.pending.Load() || e.erasure.snapshots.Load() > 0 {
 		return nil
 	}
-	c, err := e.take(ctx, e.writer)
+	c, err := e.take(ctx, e.writer, nil)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func (e *Engine) Compact(ctx context.Context) error {
 }
 
 func (e *Engine) compactFile(ctx context.Context) error {
-	c, err := e.take(ctx, e.writer)
+	c, err := e.take(ctx, e.writer, nil)
 	if err != nil {
 		return err
 	}

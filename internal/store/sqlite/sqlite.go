@@ -30,6 +30,7 @@ type Engine struct {
 	path    string
 	db      *sql.DB
 	writer  chan *conn // holds the one writing connection when it is free
+	share   chan *conn // passes it on within a transaction, to a writer that waits
 	reader  chan *conn
 	all     []*conn
 	clock   *db.Clock
@@ -57,7 +58,7 @@ func Open(ctx context.Context, path string, options db.Options) (*Engine, error)
 	}
 	options = options.WithDefaults()
 	e := &Engine{
-		path: path, options: options, writer: make(chan *conn, 1), reader: make(chan *conn, readers),
+		path: path, options: options, writer: make(chan *conn, 1), share: make(chan *conn), reader: make(chan *conn, readers),
 		topics: map[string]map[int]func([]string){}, clock: db.NewClock(options.Clock),
 	}
 	// Processes that open a new file at the same time would get in each other's way.
@@ -117,7 +118,8 @@ func (e *Engine) Path() string { return e.path }
 // Now returns the machine's clock, but never a time before the latest change.
 func (e *Engine) Now() time.Time { return e.clock.Now() }
 
-// Write runs fn in a transaction. Writers run one at a time, in order of arrival.
+// Write runs fn in a transaction. Writers run one at a time; those that wait for
+// another share its commit: see share.go.
 func (e *Engine) Write(ctx context.Context, fn func(db.Tx) error) error {
 	for try := 0; ; try++ {
 		err := e.writeOnce(ctx, fn)
@@ -133,30 +135,6 @@ func retryable(err error) bool {
 	return errors.Is(err, db.ErrRetry) || errors.Is(err, db.ErrUnique) || errors.Is(err, db.ErrReference)
 }
 
-func (e *Engine) writeOnce(ctx context.Context, fn func(db.Tx) error) error {
-	c, err := e.take(ctx, e.writer)
-	if err != nil {
-		return err
-	}
-	defer func() { e.writer <- c }()
-	// Statements are short, and a context that can interrupt them costs more than
-	// it saves.
-	ctx = context.WithoutCancel(ctx)
-	t := &tx{conn: c, clock: e.clock}
-	committed := false
-	defer func() {
-		if !committed { // after an error or a panic the next writer needs a clean connection
-			t.rollback()
-		}
-	}()
-	if err = fn(t); err == nil {
-		err = t.commit(ctx)
-	}
-	committed = err == nil
-	e.noteWrite(err)
-	return err
-}
-
 // noteWrite remembers that the disk takes no changes, until one succeeds.
 func (e *Engine) noteWrite(err error) {
 	switch {
@@ -169,7 +147,7 @@ func (e *Engine) noteWrite(err error) {
 
 // Read runs fn on one reading connection.
 func (e *Engine) Read(ctx context.Context, fn func(db.Conn) error) error {
-	c, err := e.take(ctx, e.reader)
+	c, err := e.take(ctx, e.reader, nil)
 	if err != nil {
 		return err
 	}
@@ -198,29 +176,35 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(db.Conn) error) error {
 	return fn(c)
 }
 
-func (e *Engine) take(ctx context.Context, from chan *conn) (*conn, error) {
+// take waits for a connection from one of two channels, of which the second may be nil.
+func (e *Engine) take(ctx context.Context, from, orFrom chan *conn) (*conn, error) {
 	select {
 	case c := <-from:
 		return c, nil
 	default:
 	}
 	began := time.Now()
-	defer func() {
-		e.mu.Lock()
-		e.waits++
-		e.waitTime += time.Since(began)
-		e.mu.Unlock()
-	}()
+	e.noteWait(1, 0)
+	defer func() { e.noteWait(0, time.Since(began)) }()
 	timer := time.NewTimer(e.options.ConnectionWait)
 	defer timer.Stop()
 	select {
 	case c := <-from:
+		return c, nil
+	case c := <-orFrom:
 		return c, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-timer.C:
 		return nil, fmt.Errorf("%w: no connection within %s", db.ErrUnavailable, e.options.ConnectionWait)
 	}
+}
+
+func (e *Engine) noteWait(begun int64, waited time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.waits += begun
+	e.waitTime += waited
 }
 
 // Watermark returns the time of the latest committed change: later changes are
