@@ -11,7 +11,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// growthSmall and growthLarge are numbers of assignments.
+// growthSmall is the number of assignments of the small company.
 const growthSmall = 10_000
 
 // fullForm reports whether the benchmarks may take half an hour.
@@ -20,13 +20,16 @@ func fullForm() bool { return os.Getenv("BENCH_FORM") == "full" }
 // shortForm reports whether the benchmarks should take three minutes in all.
 func shortForm() bool { return os.Getenv("BENCH_FORM") == "short" }
 
-// sizeEnv sets the number of assignments of the large company on PostgreSQL.
+// sizeEnv sets the number of assignments of the large company.
 const sizeEnv = "COURSEBRIDGE_BENCH_GROWTH"
 
-func growthLarge(b *testing.B) int {
+func growthLarge(b *testing.B, engine string) int {
 	b.Helper()
 	size := 1_000_000
-	if fullForm() {
+	switch {
+	case engine == "sqlite":
+		size = 500_000
+	case fullForm():
 		size = 5_000_000
 	}
 	return envNumber(b, sizeEnv, size)
@@ -141,13 +144,12 @@ func (g *grownCompany) fillSQLite(b *testing.B) {
 // large company, each in a database of its own. SQLite is measured up to 100,000
 // employees with 500,000 assignments.
 func BenchmarkGrowth(b *testing.B) {
-	sizes := map[string]int{"postgres": growthLarge(b), "sqlite": 500_000}
 	for _, engine := range engineNames {
 		if engine == "sqlite" && shortForm() {
 			continue
 		}
 		b.Run(engine, func(b *testing.B) {
-			small, large := newGrownCompany(b, engine, growthSmall), newGrownCompany(b, engine, sizes[engine])
+			small, large := newGrownCompany(b, engine, growthSmall), newGrownCompany(b, engine, growthLarge(b, engine))
 			small.serve(b)
 			large.serve(b)
 			for b.Loop() {

@@ -160,7 +160,8 @@ func (f *filler) assignments(tx db.Tx, from, to int) error {
 			granted_attempts, is_required, assigned_at, deadline, asked_deadline, asked_required, started_at, attempt_at, ended_at,
 			completed_at, last_activity_at, overdue_at, updated_at)
 		SELECT $1, r.id, r.external_id, r.employee_id, r.course_id, r.status, r.percent, r.score, r.attempts,
-			0, r.id % 2 = 0, r.assigned_at, r.deadline, r.deadline, r.id % 2 = 0, r.started_at, r.started_at, r.completed_at,
+			0, r.id % 2 = 0, r.assigned_at, r.deadline, r.deadline, r.id % 2 = 0, r.started_at, r.started_at,
+			CASE WHEN r.status IN ('completed', 'failed', 'needs_retry') THEN r.active_at END,
 			r.completed_at, r.active_at, CASE WHEN r.status <> 'completed' THEN r.deadline END, coalesce(r.active_at, r.assigned_at) FROM `+rows+` r`, append([]any{f.company}, args...)...)
 	f.Assignments = append(f.Assignments[:from], ids...)
 	return err
