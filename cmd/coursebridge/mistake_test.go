@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +15,10 @@ func TestMistakesAreExplained(t *testing.T) {
 	database := "sqlite://" + filepath.Join(t.TempDir(), "mistakes.db")
 	if code := run(t.Context(), []string{"migrate", "--database", database}, io.Discard, io.Discard); code != 0 {
 		t.Fatalf("migrate: exit code %d", code)
+	}
+	junk := filepath.Join(t.TempDir(), "junk.db")
+	if err := os.WriteFile(junk, []byte("not a database"), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		args string
@@ -29,6 +34,8 @@ func TestMistakesAreExplained(t *testing.T) {
 		{"serve --database-wait 1s --database postgres://127.0.0.1:1/x", 1, "check that it runs there and that --database has the right address"},
 		{"company list --database mysql://x", 1, "begins with sqlite:// or postgres://"},
 		{"company list --database sqlite:///nowhere/x.db", 1, "coursebridge serve or coursebridge migrate creates one"},
+		{"company list --database sqlite://" + junk, 1, "check that it is a database of coursebridge and that this user may read and write it"},
+		{"restore /nowhere/x.db --database sqlite://" + junk + ".new", 1, "name a file that coursebridge backup has written"},
 		{"company suspend --id 7 --database " + database, 1, "There is no company with id 7. List the companies"},
 		{"token revoke --id 7 --database " + database, 1, "There is no such token. List the company's tokens"},
 		{"backup /nowhere/x.db --database " + database, 1, "the folder /nowhere does not exist; create it"},

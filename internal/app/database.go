@@ -59,7 +59,7 @@ func (a *App) openDatabase(ctx context.Context) error {
 	}
 	a.createFile()
 	s, err := store.OpenWith(ctx, a.config.Database, a.config.databaseOptions())
-	if errors.Is(err, db.ErrUnavailable) {
+	if errors.Is(err, db.ErrUnavailable) && !strings.HasPrefix(a.config.Database, sqliteScheme) {
 		return fmt.Errorf("open the database: %w; check that it runs there and that --database has the right address, user and password", err)
 	}
 	if err != nil {

@@ -36,7 +36,7 @@ func Restore(ctx context.Context, c Config, file string) (Restored, error) {
 		return Restored{}, err
 	}
 	if _, err := os.Stat(file); err != nil {
-		return Restored{}, fmt.Errorf("read the backup: %w", err)
+		return Restored{}, fmt.Errorf("read the backup: %w; name a file that coursebridge backup has written", err)
 	}
 	var err error
 	if path, ok := strings.CutPrefix(c.Database, sqliteScheme); ok && path != "" {

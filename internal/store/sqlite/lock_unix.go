@@ -22,7 +22,7 @@ func tryLockFile(path string) (*fileLock, error) { return flock(path, syscall.LO
 func flock(path string, how int) (*fileLock, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("open a lock file: %w", err)
+		return nil, fmt.Errorf("open a lock file: %w; this user must be able to write to the folder of the database", err)
 	}
 	for {
 		err = syscall.Flock(int(file.Fd()), how)

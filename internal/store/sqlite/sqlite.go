@@ -88,7 +88,8 @@ func (e *Engine) connect(ctx context.Context) error {
 	for i := range readers + 1 {
 		c, err := e.db.Conn(ctx)
 		if err != nil {
-			return fmt.Errorf("open %s: %w", e.path, mapError(err))
+			return fmt.Errorf("open %s: %w; check that it is a database of coursebridge and that this user may read and write it and its folder",
+				e.path, mapError(err))
 		}
 		pinned := &conn{sql: c, statements: map[string]*sql.Stmt{}}
 		e.all = append(e.all, pinned)
