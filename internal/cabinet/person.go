@@ -79,14 +79,12 @@ func personNewForm(p *page) error {
 	return p.renderOK(view.PersonFormPage(p.shell(), view.PersonForm{Role: string(domain.RoleEmployee)}))
 }
 
-// personForm reads the posted form and the patch that it asks for.
-func (p *page) personForm(id int64, title string) (view.PersonForm, domain.EmployeePatch) {
-	form := view.PersonForm{
+// personForm reads the posted form.
+func (p *page) personForm(id int64, title string) view.PersonForm {
+	return view.PersonForm{
 		ID: id, Title: title, Name: p.field("name"), Email: p.field("email"), ExternalID: cleanText(p.field("externalId")),
 		Tags: p.field("tags"), Role: p.field("role"), Attributes: cleanText(p.field("attributes")),
 	}
-	tags, role := splitTags(form.Tags), domain.Role(form.Role)
-	return form, domain.EmployeePatch{Tags: &tags, Role: &role}
 }
 
 // splitTags reads tags that are separated by commas or semicolons.
@@ -145,15 +143,10 @@ func addPerson(p *page) error {
 	if err := p.caller().Authorize(domain.PermissionChange); err != nil {
 		return err
 	}
-	form, patch := p.personForm(0, "")
-	err := patch.Check()
-	var e domain.Employee
-	if err == nil {
-		e, err = p.Learning.Join(p.r.Context(), p.caller(), form.Email, form.Name)
-	}
-	if err == nil && patch.Changes(e) {
-		_, err = p.Learning.PatchEmployeeByID(p.r.Context(), p.caller(), e.ID, patch)
-	}
+	form := p.personForm(0, "")
+	e, err := p.Learning.Join(p.r.Context(), p.caller(), domain.Newcomer{
+		Email: form.Email, Name: form.Name, Tags: splitTags(form.Tags), Role: domain.Role(form.Role),
+	})
 	if errs, ok := personErrors(err); ok {
 		form.Errors = errs
 		return p.renderInvalid(view.PersonFormPage(p.shell(), form))
@@ -180,8 +173,9 @@ func editPerson(p *page) error {
 	if err != nil {
 		return err
 	}
-	form, patch := p.personForm(e.ID, e.Name)
-	patch.Name, patch.Email = &form.Name, &form.Email
+	form := p.personForm(e.ID, e.Name)
+	tags, role := splitTags(form.Tags), domain.Role(form.Role)
+	patch := domain.EmployeePatch{Name: &form.Name, Email: &form.Email, Tags: &tags, Role: &role}
 	switch {
 	case form.ExternalID != "":
 		patch.ExternalID = &form.ExternalID

@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -59,6 +60,29 @@ func (p *Provision) Check() error {
 	c.Add("email", err)
 	p.Name, err = NormalizeName(p.Name)
 	c.Add("name", err)
+	return c.Err()
+}
+
+// Newcomer is a person whom an administrator adds in the cabinet.
+type Newcomer struct {
+	Email string
+	Name  string
+	Tags  []string
+	Role  Role // RoleEmployee if it is empty
+}
+
+// Check normalises the input and reports every field that is wrong.
+func (n *Newcomer) Check() error {
+	var c Checks
+	var err error
+	n.Email, err = NormalizeEmail(n.Email)
+	c.Add("email", err)
+	n.Name, err = NormalizeName(n.Name)
+	c.Add("name", err)
+	n.Tags, err = NormalizeTags(n.Tags)
+	c.Add("tags", err)
+	n.Role = cmp.Or(n.Role, RoleEmployee)
+	c.Add("role", CheckRole(n.Role))
 	return c.Err()
 }
 

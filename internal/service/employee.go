@@ -19,19 +19,14 @@ func (l *Learning) Provision(ctx context.Context, c domain.Caller, in domain.Pro
 }
 
 // Join makes an employee that no system has linked yet. Codes: invalid_request, email_taken.
-func (l *Learning) Join(ctx context.Context, c domain.Caller, email, name string) (domain.Employee, error) {
+func (l *Learning) Join(ctx context.Context, c domain.Caller, n domain.Newcomer) (domain.Employee, error) {
 	if err := c.Authorize(domain.PermissionChange); err != nil {
 		return domain.Employee{}, err
 	}
-	var checks domain.Checks
-	email, err := domain.NormalizeEmail(email)
-	checks.Add("email", err)
-	name, err = domain.NormalizeName(name)
-	checks.Add("name", err)
-	if err := checks.Err(); err != nil {
+	if err := n.Check(); err != nil {
 		return domain.Employee{}, err
 	}
-	return l.store.Join(ctx, c, email, name)
+	return l.store.Join(ctx, c, n)
 }
 
 // firstRecord asks for as little of a list as has its total.

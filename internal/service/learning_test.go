@@ -66,7 +66,7 @@ func TestInputIsCheckedFirst(t *testing.T) {
 		}
 		_, _, err := s.Provision(ctx, s.c, domain.Provision{ExternalID: " ", Email: "x", Name: text})
 		s.refuses("provision", err, domain.CodeInvalid)
-		_, err = s.Join(ctx, s.c, "x", "")
+		_, err = s.Join(ctx, s.c, domain.Newcomer{Email: "x"})
 		s.refuses("join", err, domain.CodeInvalid)
 		_, err = s.PatchEmployee(ctx, s.c, "E1", domain.EmployeePatch{Name: &text})
 		s.refuses("patch", err, domain.CodeInvalid)

@@ -58,7 +58,7 @@ func (l *Learning) Now() time.Time { return l.store.Now() }
 // EmployeeStore keeps employees.
 type EmployeeStore interface {
 	Provision(ctx context.Context, c domain.Caller, in domain.Provision) (domain.Employee, domain.ProvisionStatus, error)
-	Join(ctx context.Context, c domain.Caller, email, name string) (domain.Employee, error)
+	Join(ctx context.Context, c domain.Caller, n domain.Newcomer) (domain.Employee, error)
 	Employees(ctx context.Context, company int64, f domain.EmployeeFilter, p domain.PageRequest) (domain.Page[domain.Employee], error)
 	Employee(ctx context.Context, company int64, externalID string) (domain.Employee, []domain.Assignment, error)
 	PatchEmployee(ctx context.Context, c domain.Caller, externalID string, p domain.EmployeePatch) (domain.EmployeePatched, error)

@@ -44,11 +44,10 @@ func (s *Store) bringBack(ctx context.Context, tx callerTx, e *domain.Employee, 
 	b := &db.Batch{}
 	b.Exec(`INSERT INTO accounts (email_folded, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`, domain.FoldEmail(e.Email), tx.Now())
 	b.One(db.ErrRetry, `UPDATE employees SET external_id = $3, name = $4, email = $5, email_folded = $6, joined_at = $7,
-			updated_at = $7, left_at = NULL, role = 'employee', name_folded = $8, last_name_folded = $9
+			updated_at = $7, left_at = NULL, name_folded = $8, last_name_folded = $9, role = $11
 		WHERE company_id = $1 AND id = $2 AND left_at = $10`,
 		e.CompanyID, e.ID, optionalText(e.ExternalID), e.Name, e.Email, domain.FoldEmail(e.Email), tx.Now(),
-		domain.FoldName(e.Name), domain.FoldLastName(e.Name), left)
-	e.Role = domain.RoleEmployee
+		domain.FoldName(e.Name), domain.FoldLastName(e.Name), left, string(e.Role))
 	tx.box.audit(b, tx.Now(), employeeEntry(tx.caller, action, e.ID, "A former employee came back."))
 	tx.box.events(b, tx.Now(), domain.EmployeeJoined(*e, tx.Now()))
 	return tx.Send(ctx, b)
@@ -56,9 +55,9 @@ func (s *Store) bringBack(ctx context.Context, tx callerTx, e *domain.Employee, 
 
 // Join creates an employee without an external id, as the cabinet does. Codes:
 // email_taken.
-func (s *Store) Join(ctx context.Context, c domain.Caller, email, name string) (domain.Employee, error) {
+func (s *Store) Join(ctx context.Context, c domain.Caller, n domain.Newcomer) (domain.Employee, error) {
 	var out provisionResult
-	r := provisionRequest{c, domain.Provision{Email: email, Name: name}}
+	r := provisionRequest{c, domain.Provision{Email: n.Email, Name: n.Name, Tags: n.Tags}}
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
 		states, ids, err := s.loadProvisions(ctx, tx, box, []provisionRequest{r})
 		if err != nil {
@@ -68,11 +67,16 @@ func (s *Store) Join(ctx context.Context, c domain.Caller, email, name string) (
 			return domain.ErrEmailTaken
 		}
 		if states[0].Former != nil {
-			out.Employee = *states[0].Former
-			out.ExternalID, out.Email, out.Name = "", email, name
-			return s.bringBack(ctx, callerTx{tx, box, c}, &out.Employee, "employee.joined")
+			former := *states[0].Former
+			out.Employee = former
+			out.ExternalID, out.Email, out.Name, out.Tags, out.Role = "", n.Email, n.Name, append([]string{}, n.Tags...), n.Role
+			if err := s.bringBack(ctx, callerTx{tx, box, c}, &out.Employee, "employee.joined"); err != nil {
+				return err
+			}
+			return s.replaceTags(ctx, tx, former, out.Employee)
 		}
 		out.Employee = r.join(ids[0], tx.Now())
+		out.Role = n.Role
 		newcomers{{c, "employee.joined", &out}}.queueCommit(tx, box)
 		return nil
 	})

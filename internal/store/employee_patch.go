@@ -41,6 +41,7 @@ func (s *Store) patchEmployee(ctx context.Context, c domain.Caller, who employee
 			return nil
 		}
 		out.Employee = p.Apply(*found.former)
+		out.Employee.Role = domain.RoleEmployee
 		return s.patchFormer(ctx, tx, *found.former, &out.Employee)
 	})
 	return out, err

@@ -117,7 +117,7 @@ func (s *Store) provisionExisting(
 		return out, err
 	}
 	out.Employee = *state.Former
-	out.ExternalID, out.Name, out.Email = r.ExternalID, r.Name, r.Email
+	out.ExternalID, out.Name, out.Email, out.Role = r.ExternalID, r.Name, r.Email, domain.RoleEmployee
 	err := s.bringBack(ctx, tx, &out.Employee, "employee.provisioned")
 	return out, err
 }
@@ -221,7 +221,7 @@ func (all newcomers) addAccounts(b *db.Batch, d db.Dialect, now time.Time, creat
 }
 
 func (all newcomers) addEmployees(b *db.Batch, d db.Dialect, now time.Time) {
-	rows, args := d.ValuesTable(3, db.Columns(all,
+	rows, args := d.ValuesTable(2, db.Columns(all,
 		db.IntColumn("company_id", func(e *newcomer) int64 { return e.CompanyID }),
 		db.IntColumn("id", func(e *newcomer) int64 { return e.ID }),
 		db.TextColumn("external_id", func(e *newcomer) string { return e.ExternalID }),
@@ -230,12 +230,13 @@ func (all newcomers) addEmployees(b *db.Batch, d db.Dialect, now time.Time) {
 		db.TextColumn("name", func(e *newcomer) string { return e.Name }),
 		db.TextColumn("name_folded", func(e *newcomer) string { return domain.FoldName(e.Name) }),
 		db.TextColumn("last_name_folded", func(e *newcomer) string { return domain.FoldLastName(e.Name) }),
+		db.TextColumn("role", func(e *newcomer) string { return string(e.Role) }),
 		db.TextColumn("tags", func(e *newcomer) string { return encodeList(e.Tags) }))...)
 	b.Exec(`INSERT INTO employees (company_id, id, external_id, email, email_folded, name, name_folded, last_name_folded, role, tags,
 			joined_at, updated_at)
-		SELECT r.company_id, r.id, nullif(r.external_id, ''), r.email, r.folded, r.name, r.name_folded, r.last_name_folded, $2, r.tags,
+		SELECT r.company_id, r.id, nullif(r.external_id, ''), r.email, r.folded, r.name, r.name_folded, r.last_name_folded, r.role, r.tags,
 			$1, $1 FROM `+rows+` r`,
-		append([]any{now, string(domain.RoleEmployee)}, args...)...)
+		append([]any{now}, args...)...)
 }
 
 // insertTags queues the tags of those who have any.

@@ -40,7 +40,7 @@ func provisionTable(t *testing.T, s *suite) {
 func provisionCabinet(t *testing.T, s *suite) {
 	f := s.newCompany(t)
 	f.subscribe(t)
-	_, err := s.store.Join(t.Context(), domain.Caller{Company: domain.Company{ID: f.id}}, f.email("Una"), "Una")
+	_, err := s.store.Join(t.Context(), domain.Caller{Company: domain.Company{ID: f.id}}, domain.Newcomer{Email: f.email("Una"), Name: "Una", Role: domain.RoleEmployee})
 	if err != nil {
 		t.Fatal(err)
 	}

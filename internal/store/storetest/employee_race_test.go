@@ -51,7 +51,7 @@ func TestProvisionTogether(t *testing.T) {
 			if i > 0 {
 				continue
 			}
-			if _, err := s.Join(t.Context(), f.c, "joined@x.test", "Joined"); err != nil {
+			if _, err := s.Join(t.Context(), f.c, domain.Newcomer{Email: "joined@x.test", Name: "Joined", Role: domain.RoleEmployee}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,6 +1,8 @@
 package storetest_test
 
 import (
+	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -58,7 +60,7 @@ func (f testCompany) join(externalID, who string) {
 	f.t.Helper()
 	var err error
 	if externalID == "" {
-		_, err = f.s.Join(f.t.Context(), f.c, f.email(who), "Joined")
+		_, err = f.s.Join(f.t.Context(), f.c, domain.Newcomer{Email: f.email(who), Name: "Joined", Role: domain.RoleEmployee})
 	} else {
 		_, _, err = f.provision(externalID, f.email(who))
 	}
@@ -185,18 +187,57 @@ func waitUntil(t *testing.T, s *store.Store, at time.Time) {
 	}
 }
 
+// Someone who is added by hand has the tags and the role in the transaction that adds
+// them, so that a crash leaves nobody half added. The event of it has them too.
+func TestJoinWithTagsAndRole(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newTestCompany(t, s)
+		for _, want := range []domain.Newcomer{
+			{Email: "eva@x.test", Name: "Eva", Tags: []string{"night", "office"}, Role: domain.RoleManager},
+			{Email: "eva@x.test", Name: "Eva B", Tags: []string{"day"}, Role: domain.RoleAdmin}, // a former employee then
+			{Email: "eva@x.test", Name: "Eva", Tags: []string{}, Role: domain.RoleEmployee},
+		} {
+			e, err := s.Join(t.Context(), f.c, want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stored, err := s.EmployeeRecord(t.Context(), f.c.Company.ID, e.ID)
+			if err != nil || stored.Role != want.Role || !slices.Equal(stored.Tags, want.Tags) || stored.Name != want.Name {
+				t.Errorf("stored %+v, %v, want %+v", stored.Employee, err, want)
+			}
+			equal(t, "tags", texts(t, s, `SELECT tag FROM employee_tags WHERE employee_id = $1 ORDER BY tag`, e.ID), want.Tags)
+			bodies := column[[]byte](t, s, `SELECT body FROM events WHERE company_id = $1 ORDER BY id DESC LIMIT 1`, f.c.Company.ID)
+			var sent struct {
+				Data struct {
+					Role domain.Role
+					Tags []string
+				}
+			}
+			if err := json.Unmarshal(bodies[0], &sent); err != nil || sent.Data.Role != want.Role || !slices.Equal(sent.Data.Tags, want.Tags) {
+				t.Errorf("the event is %s, %v, want the tags and the role of %+v", bodies[0], err, want)
+			}
+			equal(t, "audit", f.audit()[len(f.audit())-1:], []string{"employee.joined"})
+			leave := false
+			if _, err := s.PatchEmployeeByID(t.Context(), f.c, e.ID, domain.EmployeePatch{Active: &leave}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		f := newTestCompany(t, s)
-		e, err := s.Join(t.Context(), f.c, "anna@x.test", "Anna")
+		e, err := s.Join(t.Context(), f.c, domain.Newcomer{Email: "anna@x.test", Name: "Anna", Role: domain.RoleEmployee})
 		if err != nil {
 			t.Fatal(err)
 		}
 		equal(t, "events", f.events(), []string{"employee.joined "})
-		_, err = s.Join(t.Context(), f.c, "ANNA@x.test", "Anna")
+		_, err = s.Join(t.Context(), f.c, domain.Newcomer{Email: "ANNA@x.test", Name: "Anna", Role: domain.RoleEmployee})
 		wantCode(t, "joining twice", err, domain.CodeEmailTaken)
-		_, err = s.Join(t.Context(), f.c, "bob@x.test", "Bob")
+		_, err = s.Join(t.Context(), f.c, domain.Newcomer{Email: "bob@x.test", Name: "Bob", Role: domain.RoleEmployee})
 		if err != nil {
 			t.Error("join a second employee without an externalId:", err)
 		}
@@ -204,7 +245,7 @@ func TestJoin(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.offboard("E1")
-		back, err := s.Join(t.Context(), f.c, "Anna@x.test", "Anna B")
+		back, err := s.Join(t.Context(), f.c, domain.Newcomer{Email: "Anna@x.test", Name: "Anna B", Role: domain.RoleEmployee})
 		if err != nil || back.ID != e.ID || back.ExternalID != "" || back.Name != "Anna B" {
 			t.Errorf("join a former employee: %+v, %v", back, err)
 		}
