@@ -56,14 +56,17 @@ type Cabinet struct {
 	session     *scs.SessionManager
 	crossOrigin *http.CrossOriginProtection
 	mux         *http.ServeMux
-	uploads     uploads
+	uploads     *uploads
 }
 
 const sessionLifetime = 30 * 24 * time.Hour
 
 // New returns the handler of /cabinet and everything below it.
 func New(o Options) *Cabinet {
-	c := &Cabinet{Options: o, crossOrigin: http.NewCrossOriginProtection(), mux: http.NewServeMux()}
+	c := &Cabinet{Options: o, crossOrigin: http.NewCrossOriginProtection(), mux: http.NewServeMux(), uploads: newUploads(maxArrivals, maxReaders)}
+	if o.LowMemory {
+		c.uploads = newUploads(2, 1)
+	}
 	// Not scs.New: that begins with a store of its own and a goroutine that stays.
 	c.session = &scs.SessionManager{
 		Store: o.Sessions, Lifetime: sessionLifetime, Codec: scs.GobCodec{},
@@ -109,7 +112,7 @@ type handler func(p *page) error
 func (c *Cabinet) routes() http.Handler {
 	mux := http.NewServeMux()
 	public := func(pattern string, h handler) { mux.Handle(pattern, c.route(pattern, h)) }
-	private := func(pattern string, h handler) { public(pattern, c.requireSession(c.limitUploads(c.submitOnce(h)))) }
+	private := func(pattern string, h handler) { public(pattern, c.requireSession(c.uploads.limit(c.submitOnce(h)))) }
 	c.signInPages(public)
 	c.privatePages(private)
 	public("/cabinet/", c.unknownPage)

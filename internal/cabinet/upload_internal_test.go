@@ -1,85 +1,165 @@
 package cabinet
 
 import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// A company uploads one file at a time, and two are taken in all: thirty at once would
+const multipartType, formType = "Multipart/form-data; boundary=x", "application/x-www-form-urlencoded"
+
+// uploadServer answers uploads with what the handler returns. The path is the company.
+func uploadServer(t *testing.T, u *uploads, h handler) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p := &page{Cabinet: &Cabinet{}, w: w, r: r}
+		p.identity.Company.ID, _ = strconv.ParseInt(strings.Trim(r.URL.Path, "/"), 10, 64)
+		r.Body = http.MaxBytesReader(w, r.Body, 2<<20)
+		if err := u.limit(h)(p); err != nil {
+			http.Error(w, string(domain.CodeOf(err)), http.StatusTeapot)
+			return
+		}
+		_, _ = io.WriteString(w, p.field("text"))
+	}))
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+// upload sends a request whose body may be shorter than it says, and returns the
+// function that reads the response: its code if it failed, or the text of the form.
+func upload(t *testing.T, address string, company, declared int, kind, body string) (answer func() string) {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
+	_, err = fmt.Fprintf(conn, "POST /%d HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", company, kind, declared, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() string {
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			return "no response: " + err.Error()
+		}
+		defer response.Body.Close()
+		text, _ := io.ReadAll(response.Body)
+		return strings.TrimSpace(string(text))
+	}
+}
+
+// file is a form with a field, as browsers send it together with a file.
+const file = "--x\r\nContent-Disposition: form-data; name=\"text\"\r\n\r\nhello\r\n--x--\r\n"
+
+func wantAnswer(t *testing.T, what, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %q, want %q", what, got, want)
+	}
+}
+
+// A company uploads one file at a time, and two are read in all: thirty at once would
 // take gigabytes. Other forms are not affected, and the limit ends with the upload.
 func TestUploadsAtOnceAreLimited(t *testing.T) {
 	t.Parallel()
-	c := &Cabinet{}
-	begun, end, ended := make(chan struct{}), make(chan struct{}), make(chan error)
-	submit := func(company int64, kind string, h handler) error {
-		p := &page{Cabinet: c, w: httptest.NewRecorder(), r: httptest.NewRequest(http.MethodPost, "/cabinet/employees/import", nil)}
-		p.r.Header.Set("Content-Type", kind)
-		p.identity.Company.ID = company
-		return c.limitUploads(h)(p)
-	}
-	const multipart, plain = "Multipart/form-data; boundary=x", "application/x-www-form-urlencoded"
-	atOnce := func(*page) error { return nil }
-	for company := range int64(2) {
-		go func() {
-			ended <- submit(company, multipart, func(*page) error {
-				begun <- struct{}{}
-				<-end
-				return nil
-			})
-		}()
-		<-begun
-	}
-	if err := submit(0, multipart, atOnce); domain.CodeOf(err) != domain.CodeRateLimited {
-		t.Errorf("a second file of a company: %v", err)
-	}
-	if err := submit(3, multipart, atOnce); domain.CodeOf(err) != domain.CodeUnavailable {
-		t.Errorf("a third file in all: %v", err)
-	}
-	if err := submit(0, plain, atOnce); err != nil {
-		t.Errorf("a form without a file: %v", err)
-	}
-	if err := pasted(c, 3, 2<<20, atOnce); domain.CodeOf(err) != domain.CodeUnavailable {
-		t.Errorf("a table of 2 MiB that was pasted: %v", err)
-	}
-	if err := pasted(c, 3, -1, atOnce); domain.CodeOf(err) != domain.CodeUnavailable {
-		t.Errorf("a pasted table of unknown size: %v", err)
-	}
-	close(end)
-	for range 2 {
-		if err := <-ended; err != nil {
-			t.Errorf("an upload within the limit: %v", err)
-		}
-	}
-	for company := range int64(3) {
-		if err := submit(company, multipart, atOnce); err != nil {
-			t.Errorf("an upload after the others: %v", err)
-		}
-	}
-}
-
-// pasted submits a form without a file. Its size is the Content-Length, -1 if there is
-// none.
-func pasted(c *Cabinet, company, size int64, h handler) error {
-	p := &page{Cabinet: c, w: httptest.NewRecorder(), r: httptest.NewRequest(http.MethodPost, "/cabinet/employees/import", nil)}
-	p.r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	p.r.ContentLength, p.identity.Company.ID = size, company
-	return c.limitUploads(h)(p)
-}
-
-// With little memory one file is taken at a time.
-func TestOneUploadWithLittleMemory(t *testing.T) {
-	t.Parallel()
-	c := &Cabinet{Options: Options{LowMemory: true}}
-	err := pasted(c, 1, -1, func(*page) error {
-		if err := pasted(c, 2, -1, func(*page) error { return nil }); domain.CodeOf(err) != domain.CodeUnavailable {
-			t.Errorf("a second file: %v", err)
+	begun, end := make(chan struct{}), make(chan struct{})
+	u := newUploads(maxArrivals, maxReaders)
+	address := uploadServer(t, u, func(p *page) error {
+		if isUpload(p.r) {
+			begun <- struct{}{}
+			<-end
 		}
 		return nil
 	})
-	if err != nil {
-		t.Errorf("the first file: %v", err)
+	send := func(company int, kind, body string) func() string {
+		return upload(t, address, company, len(body), kind, body)
+	}
+	large := "text=" + strings.Repeat("a", smallForm)
+	first, second := send(0, multipartType, file), send(1, formType, large)
+	<-begun
+	<-begun
+	wantAnswer(t, "a second file of a company", send(0, multipartType, file)(), "rate_limited")
+	wantAnswer(t, "a form without a file", send(0, formType, "text=small")(), "small")
+	third := send(3, multipartType, file)
+	select {
+	case <-begun:
+		t.Error("a third file is read while two others are")
+	case <-time.After(4 * uploadPoll):
+	}
+	end <- struct{}{}
+	<-begun // the third one takes the place
+	close(end)
+	wantAnswer(t, "an upload within the limit", first(), "hello")
+	wantAnswer(t, "a table that was pasted", second(), large[len("text="):])
+	wantAnswer(t, "an upload that waited", third(), "hello")
+	wantAnswer(t, "a file that is too large", send(4, multipartType, strings.Repeat("a", 2<<20+1))(), "payload_too_large")
+}
+
+// Clients that send their files slowly, or stop sending them, keep nobody else out:
+// neither from being read, nor, if all places are taken, from arriving.
+func TestSlowUploadsStopNobody(t *testing.T) {
+	t.Parallel()
+	u := newUploads(2, 1)
+	u.grace = 20 * time.Millisecond
+	address := uploadServer(t, u, func(*page) error { return nil })
+	stalled := make(chan string, 2)
+	for company, sent := range []int{0, 1000} {
+		answer := upload(t, address, company, 2<<20, multipartType, strings.Repeat("a", sent))
+		go func() { stalled <- answer() }()
+	}
+	for begun := 0; begun < 2; time.Sleep(time.Millisecond) {
+		u.mu.Lock()
+		begun = len(u.arrivals)
+		u.mu.Unlock()
+	}
+	for range 3 {
+		wantAnswer(t, "another company's upload", upload(t, address, 7, len(file), multipartType, file)(), "hello")
+	}
+	wantAnswer(t, "the one whose place was needed", <-stalled, "unavailable")
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(u.arrivals) != 1 || len(u.companies) != 1 || u.readers != 0 {
+		t.Errorf("%d files arrive of %d companies, %d readers are taken, want the one that nobody needed the place of", len(u.arrivals), len(u.companies), u.readers)
+	}
+}
+
+// An upload for which no reader becomes free is refused after a while.
+func TestUploadsWaitALimitedTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, testLimitedWait)
+}
+
+func testLimitedWait(t *testing.T) {
+	u := newUploads(1, 1)
+	if !u.startReading() || u.startReading() {
+		t.Fatal("one reader is free")
+	}
+	p := &page{Cabinet: &Cabinet{}, w: httptest.NewRecorder(), r: httptest.NewRequest(http.MethodPost, "/", strings.NewReader(file))}
+	p.r.Header.Set("Content-Type", multipartType)
+	if err := u.limit(func(*page) error { return nil })(p); domain.CodeOf(err) != domain.CodeUnavailable {
+		t.Errorf("an upload without a reader: %v", err)
+	}
+	if len(u.companies)+len(u.arrivals) != 0 {
+		t.Error("the upload that gave up is still counted")
+	}
+}
+
+// With little memory one file is read at a time.
+func TestOneUploadWithLittleMemory(t *testing.T) {
+	t.Parallel()
+	if u := New(Options{LowMemory: true}).uploads; u.maxReaders != 1 || u.maxArrivals != 2 {
+		t.Errorf("%d readers, %d arrivals", u.maxReaders, u.maxArrivals)
 	}
 }
