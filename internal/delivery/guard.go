@@ -50,8 +50,9 @@ func (g *Guard) control(_ context.Context, network, address string, _ syscall.Ra
 	return g.checkPort(ap.Port())
 }
 
-// checkAddr refuses addr unless webhooks may go there. host is the name that led to it, empty or the address itself
-// if none did.
+// checkAddr refuses addr unless webhooks may go there. host is the name that led to it, empty if it is not known, or the
+// address itself. The sentence has the address only if its reader wrote it: what a name of the operator's network resolves
+// to is nobody else's business.
 func (g *Guard) checkAddr(host string, addr netip.Addr) error {
 	if g.AllowPrivate {
 		return nil
@@ -60,11 +61,15 @@ func (g *Guard) checkAddr(host string, addr netip.Addr) error {
 	if reason == "" {
 		return nil
 	}
-	subject := addr.String() + " is "
-	if host != "" && host != addr.String() {
-		subject = fmt.Sprintf("%s leads to %s, which is ", host, addr)
+	subject := addr.String() + " is " + reason
+	switch host {
+	case addr.String():
+	case "":
+		subject = "The name of the receiver leads to an address that is not public"
+	default:
+		subject = host + " leads to an address that is not public"
 	}
-	return &TargetError{Kind: TargetAddress, Addr: addr, Message: subject + reason +
+	return &TargetError{Kind: TargetAddress, Addr: addr, Message: subject +
 		"; webhooks go to public addresses only, unless the operator allows private ones."}
 }
 

@@ -266,7 +266,7 @@ func TestReceiverChangesItsAddressAfterTheCheck(t *testing.T) {
 	}
 	names.set("rebind.test", addrs("127.0.0.1")...)
 	out := newSender(t, Config{Guard: guard}).Send(t.Context(), newAttempt(url))
-	failed(t, out, KindBlocked, "127.0.0.1 is a loopback address")
+	failed(t, out, KindBlocked, "leads to an address that is not public")
 	if called.Load() {
 		t.Error("the internal receiver was called")
 	}

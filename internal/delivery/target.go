@@ -102,7 +102,7 @@ func (g *Guard) parse(raw string) (*target, error) {
 		return nil, err
 	}
 	if t.addr.IsValid() {
-		if err := g.checkAddr(t.host, t.addr); err != nil {
+		if err := g.checkAddr(t.addr.String(), t.addr); err != nil {
 			return nil, err
 		}
 	}

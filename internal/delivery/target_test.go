@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestCheckURLRefuses(t *testing.T) {
@@ -60,9 +61,9 @@ func TestCheckURLRefuses(t *testing.T) {
 		{"https://[64:ff9b::7f00:1]/", TargetAddress, "loopback"},
 		{"https://[fe80::1%25eth0]/", TargetAddress, "interface"},
 		{"https://169.254.169.254/latest/meta-data", TargetAddress, "metadata"},
-		{"https://internal.test/", TargetAddress, "internal.test leads to 10.1.2.3, which is a private"},
-		{"https://mixed.test/", TargetAddress, "mixed.test leads to fd12::1"},
-		{"https://mapped.test/", TargetAddress, "loopback"},
+		{"https://internal.test/", TargetAddress, "internal.test leads to an address that is not public"},
+		{"https://mixed.test/", TargetAddress, "mixed.test leads to an address that is not public"},
+		{"https://mapped.test/", TargetAddress, "mapped.test leads to an address that is not public"},
 		{"https://unknown.test/", TargetDNS, "No address was found for unknown.test"},
 	} {
 		err := guard.CheckURL(t.Context(), tc.url)
@@ -72,6 +73,28 @@ func TestCheckURLRefuses(t *testing.T) {
 		}
 		if ok && (refused.Kind == TargetAddress) != refused.Addr.IsValid() {
 			t.Errorf("CheckURL(%.60q): address %v with kind %s", tc.url, refused.Addr, refused.Kind)
+		}
+	}
+}
+
+// Neither the check of an address nor an attempt to send tells what a name resolves to: the resolver knows names of the
+// operator's own network, and what people learn here is not only theirs.
+func TestErrorsDoNotTellWhatANameResolvesTo(t *testing.T) {
+	t.Parallel()
+	resolver, _ := newResolver(t, map[string][]netip.Addr{"internal.test": addrs("10.1.2.3")})
+	guard := &Guard{Resolver: resolver}
+	check := guard.CheckURL(t.Context(), "https://internal.test/")
+	_, dial := guard.Dialer(time.Minute).DialContext(t.Context(), "tcp", "internal.test:443")
+	for what, err := range map[string]error{"check": check, "dial": dial} {
+		refused, ok := errors.AsType[*TargetError](err)
+		if !ok || refused.Kind != TargetAddress || !strings.Contains(refused.Message, "not public") {
+			t.Errorf("%s: %v, want a target that is refused for its address", what, err)
+			continue
+		}
+		for _, told := range []string{"10.1", "private range", "loopback"} {
+			if strings.Contains(refused.Message, told) {
+				t.Errorf("%s: the sentence tells %q: %s", what, told, refused.Message)
+			}
 		}
 	}
 }
