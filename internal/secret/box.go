@@ -13,7 +13,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
+	"time"
 )
 
 const (
@@ -35,7 +37,14 @@ type Box struct {
 	ring atomic.Pointer[[]cipher.AEAD]
 	// reload reads the sealing keys again, because another process may have added one.
 	reload func() ([]byte, error)
+
+	reloading    sync.Mutex // held while OpenUntrusted reads the keys again
+	lastReloaded time.Time  // when it last did; guarded by reloading
 }
+
+// untrustedReload is how often bytes of strangers may make the box read the sealing keys
+// again. It takes a query and, if the operator's key is a passphrase, 32 MiB to stretch it.
+const untrustedReload = 10 * time.Second
 
 // newBox returns a box with the sealing keys of a ring, oldest first.
 func newBox(ring []byte, reload func() ([]byte, error)) (*Box, error) {
@@ -79,22 +88,45 @@ func (b *Box) Seal(label string, plain []byte) []byte {
 
 // Open decrypts what was encrypted under the label, or returns ErrSealed.
 func (b *Box) Open(label string, sealed []byte) ([]byte, error) {
-	position, text, ok := split(sealed)
-	if !ok {
-		return nil, ErrSealed
-	}
-	keys := *b.ring.Load()
-	if position >= len(keys) {
-		ring, err := b.reload()
-		if err != nil {
-			return nil, fmt.Errorf("read the sealing keys again: %w", err)
-		}
-		if err := b.use(ring); err != nil {
+	if position, _, ok := split(sealed); ok && position >= len(*b.ring.Load()) {
+		if err := b.reloadRing(); err != nil {
 			return nil, err
 		}
-		if keys = *b.ring.Load(); position >= len(keys) {
-			return nil, ErrSealed
+	}
+	return b.openKnown(label, sealed)
+}
+
+// OpenUntrusted is Open for bytes that anybody may have made, such as those of a cookie.
+// A key that another process has added may be unknown for untrustedReload: otherwise
+// everybody could make the box read its keys again with every request.
+func (b *Box) OpenUntrusted(label string, sealed []byte) ([]byte, error) {
+	position, _, ok := split(sealed)
+	if ok && position >= len(*b.ring.Load()) && b.reloading.TryLock() {
+		defer b.reloading.Unlock()
+		if time.Since(b.lastReloaded) >= untrustedReload {
+			b.lastReloaded = time.Now()
+			if err := b.reloadRing(); err != nil {
+				return nil, err
+			}
 		}
+	}
+	return b.openKnown(label, sealed)
+}
+
+func (b *Box) reloadRing() error {
+	ring, err := b.reload()
+	if err != nil {
+		return fmt.Errorf("read the sealing keys again: %w", err)
+	}
+	return b.use(ring)
+}
+
+// openKnown decrypts with the keys that the box has.
+func (b *Box) openKnown(label string, sealed []byte) ([]byte, error) {
+	position, text, ok := split(sealed)
+	keys := *b.ring.Load()
+	if !ok || position >= len(keys) {
+		return nil, ErrSealed
 	}
 	plain, err := keys[position].Open(nil, nil, text, []byte(label))
 	if err != nil {

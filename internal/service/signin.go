@@ -44,6 +44,8 @@ type SignInStore interface {
 type SecretBox interface {
 	Seal(label string, plain []byte) []byte
 	Open(label string, sealed []byte) ([]byte, error)
+	// OpenUntrusted opens what a client has sent.
+	OpenUntrusted(label string, sealed []byte) ([]byte, error)
 }
 
 // totpLabel is the SecretBox label of second-factor secrets.
