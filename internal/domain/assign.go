@@ -31,6 +31,9 @@ func (in AssignCourses) Check() error {
 	if in.Days < 0 || in.Days > MaxDeadlineDays {
 		c.Add("days", fmt.Errorf("enter a number of days from 1 to %d", MaxDeadlineDays))
 	}
+	if in.Deadline != nil {
+		c.Add("date", CheckInstant(*in.Deadline))
+	}
 	return c.Err()
 }
 

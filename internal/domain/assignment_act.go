@@ -33,6 +33,8 @@ func (act AssignmentAct) Check() error {
 	case ActDeadline:
 		if act.Deadline == nil {
 			c.Add("deadline", fmt.Errorf("choose a date"))
+		} else {
+			c.Add("deadline", CheckInstant(*act.Deadline))
 		}
 	case ActExtend:
 		if act.Days < 1 || act.Days > MaxDeadlineDays {
@@ -89,6 +91,9 @@ func (a *Assignment) moveDeadline(to, now time.Time) (string, bool, error) {
 	}
 	if to.Equal(a.Deadline) {
 		return "", false, nil
+	}
+	if err := CheckInstant(to); err != nil {
+		return "", false, Invalid(FieldError{Field: "deadline", Message: err.Error()})
 	}
 	detail := fmt.Sprintf("%s → %s", FormatInstant(a.Deadline), FormatInstant(to))
 	a.Deadline = to

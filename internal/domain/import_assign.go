@@ -102,7 +102,8 @@ func (i Import) Assignment(cells []string, courses ImportCourses, zone *time.Loc
 func parseImportDay(text string, zone *time.Location) (time.Time, error) {
 	for _, layout := range []string{time.DateOnly, "2.1.2006", "2 Jan 2006", time.RFC3339, "2006-01-02 15:04:05", "2006-01-02T15:04:05"} {
 		if day, err := time.ParseInLocation(layout, text, zone); err == nil {
-			return endOfDay(day, zone), nil
+			end := endOfDay(day, zone)
+			return end, CheckInstant(end)
 		}
 	}
 	// XLSX stores a date as the days since 30 December 1899.

@@ -45,13 +45,22 @@ func ParseInstant(s string) (time.Time, error) {
 	if leap {
 		t = t.Truncate(time.Second).Add(time.Second)
 	}
-	switch {
-	case leap && t != t.Truncate(24*time.Hour), !hasValidOffset(s):
+	if leap && t != t.Truncate(24*time.Hour) || !hasValidOffset(s) {
 		return time.Time{}, errNoTime
-	case t.Year() < 1 || t.Year() > 9999:
-		return time.Time{}, errYear
+	}
+	if err := CheckInstant(t); err != nil {
+		return time.Time{}, err
 	}
 	return t, nil
+}
+
+// CheckInstant refuses an instant that can't be written as RFC 3339. The last day of the
+// year 9999 ends in the year 10000 in time zones to the west.
+func CheckInstant(t time.Time) error {
+	if year := t.UTC().Year(); year < 1 || year > 9999 {
+		return errYear
+	}
+	return nil
 }
 
 const leapEnd = len("2006-01-02T15:04:60")

@@ -117,10 +117,18 @@ func (n *NewToken) Check(now time.Time) error {
 	if len(n.Allowed) > MaxAllowed {
 		c.Add("allowed", fmt.Errorf("must be at most %d addresses or ranges", MaxAllowed))
 	}
-	if n.ExpiresAt != nil && !n.ExpiresAt.After(now) {
-		c.Add("expires", errors.New("must lie in the future"))
-	}
+	c.Add("expires", checkExpiry(n.ExpiresAt, now))
 	return c.Err()
+}
+
+func checkExpiry(at *time.Time, now time.Time) error {
+	switch {
+	case at == nil:
+		return nil
+	case !at.After(now):
+		return errors.New("must lie in the future")
+	}
+	return CheckInstant(*at)
 }
 
 // MaxTokenGrace is how long a replaced secret of a token can keep working.
@@ -138,9 +146,7 @@ func (r *TokenRegeneration) Check(now time.Time) error {
 	if r.Grace < 0 || r.Grace > MaxTokenGrace {
 		c.Add("grace", errors.New("must be between now and 30 days"))
 	}
-	if r.ExpiresAt != nil && !r.ExpiresAt.After(now) {
-		c.Add("expires", errors.New("must lie in the future"))
-	}
+	c.Add("expires", checkExpiry(r.ExpiresAt, now))
 	return c.Err()
 }
 
