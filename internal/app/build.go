@@ -70,10 +70,21 @@ func (a *App) build(sc ServeConfig, tracer trace.Tracer) (*parts, error) {
 		Listen: sc.Listen, TLSCert: sc.TLSCert, TLSKey: sc.TLSKey, Mounts: a.mounts(p, sc), Checks: a.checks(p, sc.Webhooks), Notes: func() []string { return append(slices.Clip(p.notes), a.replicaNotes()...) },
 		Log: a.log, Registry: p.registry, TrustedProxies: proxies, HTTPS: a.https(),
 		MetricsAllow: allow, HideMetrics: sc.Inspect.MetricsListen != "",
-		ShutdownDelay: sc.Stop.Delay, DrainTimeout: sc.Stop.Drain, Tracer: tracer,
+		ShutdownDelay: sc.Stop.Delay, DrainTimeout: sc.Stop.Drain, Tracer: tracer, LargeBodies: largeBodies(),
 	})
 	return p, err
 }
+
+// largeBodies is how many large request bodies the server holds at once.
+func largeBodies() int {
+	if lowMemory() {
+		return server.DefaultLargeBodies / 2
+	}
+	return server.DefaultLargeBodies
+}
+
+// lowMemory reports whether the process may use less than 1 GiB.
+func lowMemory() bool { return debug.SetMemoryLimit(-1) < 1<<30 }
 
 // https reports whether people reach the service over https.
 func (a *App) https() bool { return strings.HasPrefix(a.address(""), "https://") }
@@ -168,7 +179,7 @@ func (a *App) cabinet(p *parts, sc ServeConfig) *cabinet.Cabinet {
 		Documents: coursebridge.Documents,
 		PublicURL: func() string { return a.address(p.server.Addr().String()) },
 		Secure:    a.https(), AllowHTTP: sc.Webhooks.AllowHTTP, Now: a.store.Now, Log: a.log,
-		LowMemory: debug.SetMemoryLimit(-1) < 1<<30,
+		LowMemory: lowMemory(),
 	})
 }
 

@@ -111,6 +111,8 @@ func (u *uploads) readError(a *arrival, err error) error {
 	switch {
 	case u.isCut(a):
 		return errTooSlow
+	case domain.CodeOf(err) == domain.CodeUnavailable:
+		return err
 	case errors.As(err, &tooLarge):
 		return domain.Errorf(domain.CodeTooLarge, "The file is larger than %d MiB. Split it into smaller files.", tooLarge.Limit>>20)
 	}

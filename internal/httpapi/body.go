@@ -22,6 +22,8 @@ const (
 	// maxEntries is how many entries the lists of a body may have. The longest one of the
 	// contracts has 1000.
 	maxEntries = 50_000
+	// firstRead is the most memory that is reserved for a body before it arrives.
+	firstRead = 64 << 10
 )
 
 var errTooLarge = domain.Errorf(domain.CodeTooLarge, "The body is larger than 1 MiB. Split it into smaller requests.")
@@ -47,7 +49,8 @@ func readAll(info *Info, body io.Reader) ([]byte, error) {
 	}
 	var buf bytes.Buffer
 	if size > 0 {
-		buf.Grow(int(size) + bytes.MinRead)
+		// Not all of it: a client may announce what it never sends.
+		buf.Grow(int(min(size, firstRead)) + bytes.MinRead)
 	}
 	_, err := buf.ReadFrom(io.LimitReader(body, MaxBody+1))
 	info.Body = bytes.TrimPrefix(buf.Bytes(), []byte("\ufeff"))
@@ -55,6 +58,8 @@ func readAll(info *Info, body io.Reader) ([]byte, error) {
 	switch {
 	case errors.As(err, &tooLarge) || buf.Len() > MaxBody:
 		return nil, errTooLarge
+	case domain.CodeOf(err) == domain.CodeUnavailable:
+		return nil, err
 	case err != nil:
 		return nil, domain.Errorf(domain.CodeInvalid, "The body was cut off on its way. Send it again.").WithCause(err)
 	}

@@ -15,17 +15,37 @@ const (
 	maxDrainTime  = 5 * time.Second
 )
 
-// requestBody notes how far a handler has read the body of its request.
+// requestBody notes how far a handler has read the body of its request. Past smallBody
+// bytes it needs a place of the limit.
 type requestBody struct {
 	io.ReadCloser
+	arrival
 	started, finished bool
+	isDrained         bool // what follows is discarded, so that it takes no memory
+	isLarge           bool // it has a place
+	size              int64
+	limit             *bodyLimit
+	writer            http.ResponseWriter
 }
 
 func (b *requestBody) Read(p []byte) (int, error) {
 	b.started = true
+	if b.size >= smallBody && !b.isLarge && !b.isDrained {
+		if err := b.limit.acquire(b); err != nil {
+			return 0, err
+		}
+		b.isLarge = true
+	}
+	if b.size < smallBody {
+		p = p[:min(len(p), smallBody)]
+	}
 	n, err := b.ReadCloser.Read(p)
+	b.size += int64(n)
 	if errors.Is(err, io.EOF) {
 		b.finished = true
+	}
+	if b.isLarge && b.limit.note(b, n, b.finished) && !b.isDrained {
+		return n, errBodySlow
 	}
 	return n, err
 }
@@ -40,6 +60,7 @@ func (b *requestBody) bodyPending(r *http.Request) bool {
 // the connection with unread data would reset it, and a client that reads only
 // after it has sent everything would never see its 413 or 401.
 func drainUnread(w http.ResponseWriter, body *requestBody) {
+	body.isDrained = true
 	c := http.NewResponseController(w)
 	if c.Flush() != nil || c.SetReadDeadline(time.Now().Add(maxDrainTime)) != nil {
 		return

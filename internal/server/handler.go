@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ type handler struct {
 	proxies   []netip.Prefix
 	https     bool
 	tracer    trace.Tracer // nil if nothing is traced
+	bodies    *bodyLimit
 	proxyOnce sync.Once
 }
 
@@ -52,7 +54,8 @@ func newHandler(o Options, ready *readiness) (*handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &handler{log: o.Log, refusals: newRefusalSampler(time.Now), metrics: m, proxies: o.TrustedProxies, https: o.HTTPS, tracer: o.Tracer}
+	h := &handler{log: o.Log, refusals: newRefusalSampler(time.Now), metrics: m, proxies: o.TrustedProxies, https: o.HTTPS, tracer: o.Tracer,
+		bodies: newBodyLimit(cmp.Or(o.LargeBodies, DefaultLargeBodies))}
 	own := []Mount{
 		{Prefix: "/healthz", Handler: http.HandlerFunc(healthz), API: true, Quiet: true},
 		{Prefix: "/readyz", Handler: ready, API: true, Quiet: true},
@@ -86,9 +89,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Body != nil && r.Body != http.NoBody {
 		// Only this copy of the request changes: net/http looks at its own body to
 		// see whether a client still waits for "100 Continue".
-		q.body.ReadCloser = r.Body
+		q.body.ReadCloser, q.body.limit, q.body.writer = r.Body, h.bodies, w
 		r.Body = http.MaxBytesReader(w, &q.body, mount.MaxBody)
 	}
+	defer h.bodies.release(&q.body)
 	defer func() { h.finish(q, r, recover()) }()
 	mount.Handler.ServeHTTP(&q.writer, r)
 }
@@ -148,6 +152,7 @@ func (h *handler) finish(q *request, r *http.Request, panicked any) {
 		// Only a broken connection tells the client that the answer is incomplete.
 		panic(http.ErrAbortHandler)
 	case q.body.bodyPending(r):
+		h.bodies.release(&q.body)
 		drainUnread(q.ResponseWriter, &q.body)
 	}
 }

@@ -54,6 +54,9 @@ type Options struct {
 	// DrainTimeout is how long a stopping server waits for running requests; 0 means
 	// DefaultDrainTimeout.
 	DrainTimeout time.Duration
+	// LargeBodies is how many large request bodies are held in memory at once; 0 means
+	// DefaultLargeBodies.
+	LargeBodies int
 	// Tracer makes a span of each request; nil makes none.
 	Tracer trace.Tracer
 }
