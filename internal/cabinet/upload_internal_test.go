@@ -35,9 +35,15 @@ func uploadServer(t *testing.T, u *uploads, h handler) string {
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-// upload sends a request whose body may be shorter than it says, and returns the
-// function that reads the response: its code if it failed, or the text of the form.
-func upload(t *testing.T, address string, company, declared int, kind, body string) (answer func() string) {
+// form is a request of a company. Its body may be shorter than declared.
+type form struct {
+	company, declared int
+	kind, body        string
+}
+
+// upload sends a request and returns the function that reads the response: its code if
+// it failed, or the text of the form.
+func upload(t *testing.T, address string, f form) (answer func() string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -45,7 +51,7 @@ func upload(t *testing.T, address string, company, declared int, kind, body stri
 	}
 	t.Cleanup(func() { _ = conn.Close() })
 	_ = conn.SetDeadline(time.Now().Add(time.Minute))
-	_, err = fmt.Fprintf(conn, "POST /%d HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", company, kind, declared, body)
+	_, err = fmt.Fprintf(conn, "POST /%d HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", f.company, f.kind, f.declared, f.body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +90,7 @@ func TestUploadsAtOnceAreLimited(t *testing.T) {
 		return nil
 	})
 	send := func(company int, kind, body string) func() string {
-		return upload(t, address, company, len(body), kind, body)
+		return upload(t, address, form{company, len(body), kind, body})
 	}
 	large := "text=" + strings.Repeat("a", smallForm)
 	first, second := send(0, multipartType, file), send(1, formType, large)
@@ -116,7 +122,7 @@ func TestSlowUploadsStopNobody(t *testing.T) {
 	address := uploadServer(t, u, func(*page) error { return nil })
 	stalled := make(chan string, 2)
 	for company, sent := range []int{0, 1000} {
-		answer := upload(t, address, company, 2<<20, multipartType, strings.Repeat("a", sent))
+		answer := upload(t, address, form{company, 2 << 20, multipartType, strings.Repeat("a", sent)})
 		go func() { stalled <- answer() }()
 	}
 	for begun := 0; begun < 2; time.Sleep(time.Millisecond) {
@@ -125,7 +131,7 @@ func TestSlowUploadsStopNobody(t *testing.T) {
 		u.mu.Unlock()
 	}
 	for range 3 {
-		wantAnswer(t, "another company's upload", upload(t, address, 7, len(file), multipartType, file)(), "hello")
+		wantAnswer(t, "another company's upload", upload(t, address, form{7, len(file), multipartType, file})(), "hello")
 	}
 	wantAnswer(t, "the one whose place was needed", <-stalled, "unavailable")
 	u.mu.Lock()

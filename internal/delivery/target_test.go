@@ -77,8 +77,8 @@ func TestCheckURLRefuses(t *testing.T) {
 	}
 }
 
-// Neither the check of an address nor an attempt to send tells what a name resolves to: the resolver knows names of the
-// operator's own network, and what people learn here is not only theirs.
+// Neither the check of an address nor an attempt to send names the address that a name resolves to: the resolver knows the
+// names of the operator's own network.
 func TestErrorsDoNotTellWhatANameResolvesTo(t *testing.T) {
 	t.Parallel()
 	resolver, _ := newResolver(t, map[string][]netip.Addr{"internal.test": addrs("10.1.2.3")})
