@@ -52,7 +52,8 @@ func (s *Store) EmployeeRecord(ctx context.Context, company, id int64) (domain.E
 
 // queueHistory queues the reading of the latest history of an employee. Nothing is
 // written for it: it comes from the audit log, from the assignments, which name who
-// assigned them, and from their moves of status.
+// assigned them, and from their moves of status. What somebody did to an assignment is
+// in the audit log already.
 func (s *Store) queueHistory(b *db.Batch, company, employee int64, into *[]domain.HistoryEntry) {
 	each := func(r db.Rows) error {
 		var h domain.HistoryEntry
@@ -77,7 +78,7 @@ func (s *Store) queueHistory(b *db.Batch, company, employee int64, into *[]domai
 			AND (e.action <> 'assignment.created' OR a.assigned_by IS NULL)`)+`
 		JOIN courses c ON c.id = a.course_id ORDER BY e.at DESC, e.id DESC LIMIT $3`, company, employee, recordRows)
 	b.Query(each, `SELECT h.at, 'platform', '', 'assignment.' || h.to_status, a.id, c.name, '' FROM `+theirs+
-		s.db.Join("assignment_history", "h", `h.company_id = a.company_id AND h.assignment_id = a.id`)+`
+		s.db.Join("assignment_history", "h", `h.company_id = a.company_id AND h.assignment_id = a.id AND h.actor_kind IS NULL`)+`
 		JOIN courses c ON c.id = a.course_id ORDER BY h.at DESC, h.id DESC LIMIT $3`, company, employee, recordRows)
 }
 

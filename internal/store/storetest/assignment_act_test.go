@@ -62,6 +62,11 @@ func TestMovedDeadlineBecomesOverdueAgain(t *testing.T) {
 		if err != nil || len(history) != 4 || history[3].By != "test" {
 			t.Errorf("history %+v, %v; want 4 changes by the token", history, err)
 		}
+		for _, h := range f.record(a.EmployeeID).History {
+			if h.Via == string(domain.ActorPlatform) {
+				t.Errorf("the person's history has %q by the platform, which did nothing", h.Action)
+			}
+		}
 	})
 }
 
