@@ -201,12 +201,12 @@ func (a *App) checks(p *parts, wc WebhookConfig) []server.Check {
 	return checks
 }
 
-// saturation is for how long all connections have to be in use to be called
-// saturated: shorter peaks are usual.
-const saturation = time.Second
+// saturationTime is how long all connections must be in use for the pool to count as
+// saturated; shorter peaks are normal.
+const saturationTime = time.Second
 
 // checkSaturation returns an error if all connections of the pool stay in use, so that
-// requests wait for them. Then the database itself may be well.
+// requests wait for them. The database itself may be healthy.
 func (a *App) checkSaturation(ctx context.Context) error {
 	const pause = 50 * time.Millisecond
 	for began := time.Now(); ; {
@@ -214,8 +214,8 @@ func (a *App) checkSaturation(ctx context.Context) error {
 		switch {
 		case stats.InUse < stats.Max:
 			return nil
-		case time.Since(began) >= saturation:
-			return fmt.Errorf("all %d connections of the pool have been in use for %s", stats.Max, saturation)
+		case time.Since(began) >= saturationTime:
+			return fmt.Errorf("all %d connections of the pool have been in use for %s", stats.Max, saturationTime)
 		}
 		select {
 		case <-ctx.Done():

@@ -161,8 +161,8 @@ func courseBars(totals domain.AssignmentTotals) (bars []view.CourseBar, more boo
 	return bars[:min(len(bars), homeCourses)], len(bars) > homeCourses
 }
 
-// nameCourses adds the names. They are read, not taken from the cache of courses: a
-// course that was made and assigned a moment ago belongs to the figures too.
+// nameCourses adds the names. It reads them from the database, because the cache of
+// courses may miss one that was created and assigned a moment ago.
 func (p *page) nameCourses(bars []view.CourseBar) error {
 	ids := make([]int64, 0, len(bars))
 	for _, b := range bars {

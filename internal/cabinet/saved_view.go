@@ -101,7 +101,7 @@ func saveView(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.redirectDone("The view was saved. You also find it under Reports.", form.View.Path())
+	return p.redirectDone("The view was saved. You can also find it under Reports.", form.View.Path())
 }
 
 // withView returns a handler that looks up the view in the path.

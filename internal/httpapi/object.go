@@ -140,7 +140,7 @@ func (o *Object) addError(name, message string) {
 
 func (o *Object) find(name string) (value jx.Raw, found bool) {
 	if o.fields == nil && o.raw != nil {
-		_ = o.each(func(key []byte, v jx.Raw) error { // was read before without an error
+		_ = o.each(func(key []byte, v jx.Raw) error { // it was parsed before, without an error
 			if string(key) == name {
 				value, found = v, true
 			}

@@ -24,7 +24,8 @@ type API[Caller any] struct {
 	Operations []Operation[Caller]
 	Statuses   []int                   // that every operation may answer with
 	Documents  map[string]http.Handler // by path below Prefix; served without a token
-	// Admit checks the token, the scope and the rate of a request, in this order.
+	// Admit checks the token, the scope and the rate of a request, and reports the first
+	// of them that fails.
 	Admit func(ctx context.Context, info *Info, bearer string, scope domain.Scope) (Caller, error)
 	// SetDefaultRate, if set, adds the rate limit headers to the response to a request
 	// without a valid token.

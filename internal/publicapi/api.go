@@ -111,8 +111,9 @@ func documents(publicURL string) map[string]http.Handler {
 	}
 }
 
-// admit checks the token, the scope and the rate, in this order. A request is
-// counted even if its scope is refused, or a wrong token could be tried without end.
+// admit checks the token, the scope and the rate; the first of them that fails is
+// reported. A valid token is charged even when its scope is refused: otherwise calls
+// outside the scope would be unlimited.
 func (h *handler) admit(ctx context.Context, info *httpapi.Info, bearer string, scope domain.Scope) (domain.Token, error) {
 	if bearer == "" {
 		return domain.Token{}, domain.ErrUnauthorized

@@ -91,7 +91,7 @@ func (c *CSV) cell(cell *Cell) {
 	switch cell.kind {
 	case KindText:
 		text := cell.text
-		if c.bom {
+		if c.bom { // it is asked for by people who open the file with Excel, which may split at semicolons
 			text = guardSemicolons(text)
 		}
 		c.buf = appendText(c.buf, text)

@@ -47,7 +47,8 @@ func (c *xlsxColumn) measure(s string) {
 	c.width = max(c.width, min(float64(textWidth(s)+padding), widest))
 }
 
-// textWidth counts characters, those of East Asian scripts and emoji twice.
+// textWidth returns a rough width in characters: those from U+1100 on, among them East
+// Asian scripts and emoji, count twice.
 func textWidth(s string) int {
 	const firstWide = 0x1100
 	n := utf8.RuneCountInString(s)

@@ -60,6 +60,7 @@ func newXLSX(w io.Writer, cols []Column, o sheetOptions) (*XLSX, error) {
 		return nil, err
 	}
 	x := &XLSX{
+		// zip.Writer takes a large bufio.Writer as its own buffer, and flushes it.
 		zip:   zip.NewWriter(bufio.NewWriterSize(w, bufferSize/2)),
 		cols:  newXLSXColumns(cols),
 		clock: newClock(o.loc),

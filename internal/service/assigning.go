@@ -18,7 +18,7 @@ type AssigningStore interface {
 	FindPeople(ctx context.Context, company int64, search string, ids []int64, limit int) (found, chosen []domain.Employee, err error)
 }
 
-// assignStep is how many assignments one step makes at most.
+// assignStep is how many assignments one step creates at most.
 const assignStep = 400
 
 // Assigning assigns courses to many people as background work.

@@ -7,8 +7,8 @@ import (
 )
 
 // Assign assigns a course to an employee. Codes: invalid_request,
-// employee_not_found, employee_offboarded, course_not_found, wrong_company,
-// idempotency_conflict.
+// employee_not_found, employee_offboarded, course_not_found, course_archived,
+// wrong_company, too_many_assignments, idempotency_conflict.
 func (l *Learning) Assign(ctx context.Context, c domain.Caller, in domain.NewAssignment) (domain.Assignment, error) {
 	if err := c.Authorize(domain.PermissionChange); err != nil {
 		return domain.Assignment{}, err

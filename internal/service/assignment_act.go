@@ -97,8 +97,7 @@ func NewBulkActs(store Store, jobs *Jobs) *BulkActs {
 	return b
 }
 
-// Count returns how many assignments the act would meet, and how many of them it
-// would change.
+// Count returns how many assignments match, and how many of them the act would change.
 func (b *BulkActs) Count(ctx context.Context, c domain.Caller, pick domain.AssignmentPick, kind domain.ActKind) (domain.ActCount, error) {
 	pick.Check()
 	return b.store.CountMatching(ctx, c.Company.ID, pick, kind)

@@ -98,7 +98,8 @@ func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 	b.Query(func(r db.Rows) error { return r.Scan(&p.defaultDays) }, `SELECT default_deadline_days FROM companies WHERE id = $1`, company)
 	names, args := d.ValuesTable(2, db.Texts("external_id", p.employeeKeys))
 	args = append([]any{company}, args...)
-	// A planner that knows the table hashes the keys; Dialect.In would compare each row of a small company with each key.
+	// With a table of values the planner can hash the keys; with Dialect.In it would compare each row of a small
+	// company with each key.
 	named := ` FROM employees e WHERE e.company_id = $1 AND e.external_id IN (SELECT k.external_id FROM ` + names + ` k) AND e.left_at IS `
 	b.Query(func(r db.Rows) error {
 		var e domain.Employee
@@ -134,8 +135,8 @@ func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 
 // loadLiveAtMost queues the reading of an upper bound of each employee's live assignments,
 // which is stored in live_at_most of their newest assignment. Counting them all
-// halved the rate of a bulk. If that is null, an older program made it, and they are
-// counted. It is a statement of its own: after the employees are locked, it sees the
+// halved bulk throughput. If that is null, because an older program made the row or the
+// assignment was restored, they are counted. It is a statement of its own: after the employees are locked, it sees the
 // assignments of a request that held the lock before.
 //
 // The newest assignment is searched as the last one up to the employee, not of the
@@ -192,7 +193,8 @@ func (p *assignPlan) decide(items []domain.BulkItem, now time.Time) {
 	}
 }
 
-// decideItem creates one assignment in memory, or returns the error of the item.
+// decideItem returns a new assignment, the existing one if the item repeats it, or the
+// item's error.
 func (p *assignPlan) decideItem(in domain.NewAssignment, now time.Time) domain.BulkResult {
 	existing, repeated := p.existing[in.ExternalID]
 	var conflict error

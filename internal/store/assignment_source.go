@@ -9,7 +9,7 @@ import (
 )
 
 // maxTagged is how many people may have a tag for a list to begin with them. Their
-// assignments are found from an index alone, 30 ms for this many people. The
+// assignments are found from an index alone. The
 // assignments of more people are found on the way along the list's own order.
 const maxTagged = 5000
 

@@ -64,8 +64,8 @@ import (
 //   - imports of a company → import, job: AddImport and StartImport lock the company.
 //   - job → step: a step advances the job from the cursor that it began at in the
 //     transaction of its changes, or fails with ErrJobMoved and changes nothing.
-//   - number of tokens, saved views and endpoints → another one: the company, or its
-//     subscriptions, are locked before they are counted.
+//   - number of tokens, saved views and endpoints → another one: the row of the company,
+//     for endpoints Dialect.CompanyLock, is locked before they are counted.
 //   - rows → kept totals: triggers append changes in the transaction of the row, and
 //     totals change under the lock of total_companies only.
 //   - endpoint → delivery: see outbox.prepare.
@@ -99,8 +99,8 @@ func (s *Store) lockAssignments(b *db.Batch, company int64, employee employeeSel
 
 func ignoreRow(db.Rows) error { return nil }
 
-// lockAccounts queues the creation of the accounts that do not exist yet, and
-// locks them all in the order of their addresses: someone else may be moving to
+// lockAccounts adds to b the creation of the accounts that do not exist yet and the
+// locking of all of them, in the order of their addresses: someone else may be moving to
 // the address that this transaction moves away from.
 func lockAccounts(b *db.Batch, now time.Time, emails ...string) {
 	folded := make([]string, len(emails))

@@ -31,8 +31,8 @@ const (
 	totalDayFigures = "day"       // the DayFigures of each day, by its start; they are written once a day
 )
 
-// updatedLevels are the kinds that FoldTotals derives from totalUpdated, with the
-// seconds that one total covers. With them a period is the sum of few totals.
+// updatedLevels are totalUpdated and its coarser sums, which FoldTotals derives, with
+// the seconds that one total covers. With them a period is the sum of few totals.
 var updatedLevels = []struct {
 	kind    string
 	seconds int64
@@ -165,8 +165,8 @@ func (s *Store) readTotal(ctx context.Context, expression string, args []any) (i
 }
 
 // AssignmentTotals returns how many live assignments the company has, by course. A
-// course without any is missing. An empty status stands for overdue. What became
-// overdue since the last sweep is not marked yet and so is counted.
+// course without any is missing. An empty status stands for overdue. Assignments that
+// became overdue after the last sweep are not in the totals yet; they are counted.
 func (s *Store) AssignmentTotals(ctx context.Context, company int64) (domain.AssignmentTotals, error) {
 	const (
 		kinds           = `kind IN ('` + totalByStatus + `', '` + totalOverdue + `')`
@@ -182,8 +182,8 @@ func (s *Store) AssignmentTotals(ctx context.Context, company int64) (domain.Ass
 	if err != nil {
 		return nil, err
 	}
-	// A statement that holds both would be so costly in the planner's eyes that
-	// PostgreSQL compiles it, which takes longer than all else.
+	// PostgreSQL would compile (JIT) a statement with both, which takes longer than
+	// running it.
 	source := counted
 	if complete {
 		source = kept
