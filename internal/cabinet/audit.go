@@ -42,7 +42,7 @@ func auditLog(p *page) error {
 	} else if err != nil {
 		return err
 	}
-	v := view.AuditList{Filter: shown, Actions: auditActions, Total: int64(len(slice.Items)), More: slice.More}
+	v := view.AuditList{Filter: shown, Actions: auditActions, Total: int64(len(slice.Items)), More: slice.More, Capped: slice.Capped}
 	for _, e := range slice.Items {
 		v.Entries = append(v.Entries, auditEntry(e))
 	}

@@ -31,7 +31,9 @@ func TestAuditLog(t *testing.T) {
 		v.get(view.PathAudit + "?from=2001-01-01T00:00&action=token.").wantStatus(http.StatusOK).wantText("Token created")
 		v.get(view.PathAudit + "?from=soon").wantStatus(http.StatusOK).wantText("Enter a date and time")
 
-		v.get(view.PathAudit+"?q=HR-7").wantStatus(http.StatusOK).wantText("1 entry", "Person 7", `value="HR-7"`).wantNoText("Person 8")
+		const capped = "More match than a search shows"
+		v.get(view.PathAudit+"?q=HR-7").wantStatus(http.StatusOK).wantText("1 entry", "Person 7", `value="HR-7"`).wantNoText("Person 8", capped)
+		v.get(view.PathAudit + "?q=hr-").wantStatus(http.StatusOK).wantText(capped)
 		v.get(view.PathAudit + "?q=HR+sync").wantStatus(http.StatusOK).wantText("More than 50 entries").wantNoText("Token created")
 		v.get(view.PathAudit+"?q="+admin+"&action=token.").wantStatus(http.StatusOK).wantText("1 entry", "Token created")
 		v.get(view.PathAudit + "?q=nobody").wantStatus(http.StatusOK).wantText("Nothing matches")

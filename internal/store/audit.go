@@ -62,7 +62,8 @@ const auditOrder = ` ORDER BY e.at DESC, e.id DESC`
 func (s *Store) AuditEntries(ctx context.Context, company int64, f domain.AuditFilter, p domain.PageRequest) (domain.Page[domain.AuditEntry], error) {
 	out := domain.Page[domain.AuditEntry]{Items: []domain.AuditEntry{}}
 	err := s.db.Read(ctx, func(c db.Conn) error {
-		scans, err := s.auditScans(ctx, c, company, f)
+		scans, capped, err := s.auditScans(ctx, c, company, f)
+		out.Capped = capped
 		if err != nil || len(scans) == 0 {
 			return err
 		}

@@ -42,33 +42,34 @@ var actorKinds = []domain.ActorKind{
 // match. audit_entries_action is ordered by action, kind of actor and time,
 // audit_entries_actor by actor, action and time, audit_entries_record by record
 // and time. So a scan names one value for each of the leading columns; which
-// actions there are is read first.
-func (s *Store) auditScans(ctx context.Context, c db.Conn, company int64, f domain.AuditFilter) ([]auditScan, error) {
+// actions there are is read first. capped means that the search names more than it
+// looks for.
+func (s *Store) auditScans(ctx context.Context, c db.Conn, company int64, f domain.AuditFilter) (scans []auditScan, capped bool, err error) {
 	switch {
 	case f.Search != "":
 		found, err := s.findAuditMatches(ctx, c, company, f.Search)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		return found.scansOfAction(ctx, c, company, f.Action)
+		scans, err = found.scansOfAction(ctx, c, company, f.Action)
+		return scans, found.capped, err
 	case f.Action == "" && f.Actor == "":
-		return []auditScan{{text: `1 = 1`}}, nil
+		return []auditScan{{text: `1 = 1`}}, false, nil
 	}
 	actions, err := auditActions(ctx, c, f.Action, auditScan{text: `e.company_id = ?`, args: []any{company}})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	kinds := actorKinds
 	if f.Actor != "" {
 		kinds = []domain.ActorKind{f.Actor}
 	}
-	var out []auditScan
 	for _, action := range actions {
 		for _, kind := range kinds {
-			out = append(out, auditScan{text: `e.action = ? AND e.actor_kind = ?`, args: []any{action, string(kind)}})
+			scans = append(scans, auditScan{text: `e.action = ? AND e.actor_kind = ?`, args: []any{action, string(kind)}})
 		}
 	}
-	return out, nil
+	return scans, false, nil
 }
 
 // auditActions returns the actions among some entries that begin with a prefix. It
@@ -99,6 +100,7 @@ type auditMatches struct {
 	text                   string
 	employees, assignments []string // record ids
 	people, tokens         []int64  // ids of actors, which are records too
+	capped                 bool     // the text names more than are looked for
 }
 
 // A search finds at most this many assignments, and this many actors of one kind.
@@ -128,7 +130,9 @@ func (s *Store) findAuditMatches(ctx context.Context, c db.Conn, company int64, 
 	queueNumbers(b, &out.people, `SELECT f.administrator_id FROM former_administrators f`+former.where()+` ORDER BY `+s.db.Folded("f.email_folded"), former.args)
 	queueNumbers(b, &out.people, `SELECT p.id FROM administrators p WHERE p.email_folded = $1`, []any{domain.FoldEmail(text)})
 	queueAdministrators(b, &out.people, company, text)
+	s.queryLogCapped(b, company, text, &out.capped)
 	err := c.Send(ctx, b)
+	out.capped = out.capped || len(out.assignments) == maxFoundRecords || len(out.tokens) == maxFoundActors
 	slices.Sort(out.people)
 	out.people = slices.Compact(out.people)
 	return out, err

@@ -37,6 +37,7 @@ type AuditList struct {
 	Entries []AuditEntry
 	Total   int64
 	More    bool
+	Capped  bool // the search has more matches than it looks for
 	Pager   Pager
 }
 
