@@ -25,6 +25,8 @@ func TestRequestsAreLogged(t *testing.T) {
 		v.get(view.PathRequests + "?outcome=succeeded&period=1h").wantStatus(http.StatusOK).wantText("1 request").wantNoText("invalid request")
 		v.get(view.PathRequests + "?q=no-such-id").wantStatus(http.StatusOK).wantText("Nothing matches")
 		v.get(path).wantStatus(http.StatusOK).wantText("1 succeeded, 1 failed")
+		f.exec(`UPDATE api_request_hours SET failed = failed + 3, server_errors = server_errors + 3`)
+		v.get(view.PathRequests).wantStatus(http.StatusOK).wantText(`data-key="delivered">1<`, `data-key="retrying">1</b> client errors (4xx)`, `data-key="failed">3</b> server errors (5xx)`)
 		detail := v.get(view.PathRequests + "?outcome=failed").find(`href="(` + view.PathRequests + `/\d+)"`)
 		v.get(detail).wantStatus(http.StatusOK).wantText("email", "is required", "externalId", "•••", "Audit log entries of this request").wantNoText("nobody-here")
 		v.get(view.PathRequests + "/99999").wantStatus(http.StatusNotFound)

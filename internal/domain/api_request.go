@@ -25,6 +25,9 @@ type APIRequest struct {
 // Failed reports whether the call was answered with an error.
 func (r APIRequest) Failed() bool { return r.Status >= 400 }
 
+// ServerError reports whether the call failed for a reason that is not the caller's.
+func (r APIRequest) ServerError() bool { return r.Status >= 500 }
+
 // APIRequestOutcome selects requests by how they were answered.
 type APIRequestOutcome string
 
@@ -46,16 +49,18 @@ type APIRequestFilter struct {
 // APIRequestHour counts the calls of one hour. All calls are counted, also those that
 // a busy log leaves out.
 type APIRequestHour struct {
-	From      time.Time
-	Succeeded int64
-	Failed    int64
+	From         time.Time
+	Succeeded    int64
+	Failed       int64
+	ServerErrors int64 // how many of the failed ones
 }
 
 // APIRequestCount is a number of calls that is added to an hour.
 type APIRequestCount struct {
-	CompanyID int64
-	Hour      time.Time
-	TokenID   int64
-	Succeeded int64
-	Failed    int64
+	CompanyID    int64
+	Hour         time.Time
+	TokenID      int64
+	Succeeded    int64
+	Failed       int64
+	ServerErrors int64 // how many of the failed ones
 }

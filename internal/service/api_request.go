@@ -103,6 +103,9 @@ func (l *Requests) count(r domain.APIRequest) {
 	} else {
 		count.Succeeded++
 	}
+	if r.ServerError() {
+		count.ServerErrors++
+	}
 }
 
 // reserve reports whether a call is logged one by one, and takes one of the places of

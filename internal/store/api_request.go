@@ -38,11 +38,13 @@ func (s *Store) AddAPIRequests(ctx context.Context, list []domain.APIRequest, co
 				db.TimeColumn("hour", func(c *domain.APIRequestCount) time.Time { return c.Hour }),
 				db.IntColumn("token_id", func(c *domain.APIRequestCount) int64 { return c.TokenID }),
 				db.IntColumn("succeeded", func(c *domain.APIRequestCount) int64 { return c.Succeeded }),
-				db.IntColumn("failed", func(c *domain.APIRequestCount) int64 { return c.Failed }))...)
-			b.Exec(`INSERT INTO api_request_hours (company_id, hour, token_id, succeeded, failed)
-				SELECT r.company_id, r.hour, r.token_id, r.succeeded, r.failed FROM `+rows+` r WHERE true ORDER BY r.company_id, r.hour, r.token_id
+				db.IntColumn("failed", func(c *domain.APIRequestCount) int64 { return c.Failed }),
+				db.IntColumn("server_errors", func(c *domain.APIRequestCount) int64 { return c.ServerErrors }))...)
+			b.Exec(`INSERT INTO api_request_hours (company_id, hour, token_id, succeeded, failed, server_errors)
+				SELECT r.company_id, r.hour, r.token_id, r.succeeded, r.failed, r.server_errors FROM `+rows+` r WHERE true ORDER BY r.company_id, r.hour, r.token_id
 				ON CONFLICT (company_id, hour, token_id) DO UPDATE SET
-					succeeded = api_request_hours.succeeded + excluded.succeeded, failed = api_request_hours.failed + excluded.failed`, args...)
+					succeeded = api_request_hours.succeeded + excluded.succeeded, failed = api_request_hours.failed + excluded.failed,
+					server_errors = api_request_hours.server_errors + excluded.server_errors`, args...)
 		}
 		tx.SendAndCommit(b)
 		return nil
@@ -142,10 +144,10 @@ func (s *Store) APIRequestHours(ctx context.Context, company, token int64, since
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
 		var h domain.APIRequestHour
-		err := r.Scan(&h.From, &h.Succeeded, &h.Failed)
+		err := r.Scan(&h.From, &h.Succeeded, &h.Failed, &h.ServerErrors)
 		out = append(out, h)
 		return err
-	}, `SELECT h.hour, CAST(sum(h.succeeded) AS bigint), CAST(sum(h.failed) AS bigint) FROM api_request_hours h`+where.where()+
+	}, `SELECT h.hour, CAST(sum(h.succeeded) AS bigint), CAST(sum(h.failed) AS bigint), CAST(sum(h.server_errors) AS bigint) FROM api_request_hours h`+where.where()+
 		` GROUP BY h.hour ORDER BY h.hour`, where.args...)
 	return out, s.read(ctx, b)
 }

@@ -2,6 +2,7 @@ package view
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -14,11 +15,34 @@ type Bucket struct {
 	Failed    int64
 }
 
-// Chart shows deliveries over time.
+// Chart shows deliveries over time, or other things with three outcomes.
 type Chart struct {
 	Title   string
-	Buckets []Bucket // oldest first, evenly spaced
+	Buckets []Bucket   // oldest first, evenly spaced
+	Series  *[3]string // what the counts of a bucket are called; nil: of deliveries
 }
+
+// series returns what is shown, from the bottom of a bar to its top.
+func (c Chart) series() [3]chartSeries {
+	sum := c.totals()
+	out := [3]chartSeries{{"delivered", "delivered", sum.Delivered}, {"retrying", "retrying", sum.Retrying}, {"failed", "failed", sum.Failed}}
+	if c.Series != nil {
+		for i, name := range c.Series {
+			out[i].name = name
+		}
+	}
+	return out
+}
+
+// chartSeries is one of the counts of a chart.
+type chartSeries struct {
+	key   string // of its colour and of its column
+	name  string
+	total int64
+}
+
+// heading is the name at the top of a column.
+func (s chartSeries) heading() string { return strings.ToUpper(s.name[:1]) + s.name[1:] }
 
 // totals sums up all buckets.
 func (c Chart) totals() Bucket {

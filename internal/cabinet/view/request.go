@@ -40,9 +40,10 @@ type RequestFilter struct {
 
 // RequestHour counts the calls of one hour.
 type RequestHour struct {
-	From      time.Time
-	Succeeded int64
-	Failed    int64
+	From         time.Time
+	Succeeded    int64
+	Failed       int64
+	ServerErrors int64 // how many of the failed ones
 }
 
 // RequestList is the page of the log of requests.
@@ -97,20 +98,24 @@ func (r Request) outcome() string {
 func requestBuckets(hours []RequestHour) []Bucket {
 	out := make([]Bucket, len(hours))
 	for i, h := range hours {
-		out[i] = Bucket{From: h.From, Delivered: h.Succeeded, Failed: h.Failed}
+		out[i] = Bucket{From: h.From, Delivered: h.Succeeded, Retrying: h.Failed - h.ServerErrors, Failed: h.ServerErrors}
 	}
 	return out
 }
 
+// requestChart is the chart of the calls of the last 24 hours by status.
+func requestChart(hours []RequestHour) Chart {
+	return Chart{Title: "Requests in the last 24 hours", Buckets: requestBuckets(hours), Series: &[3]string{"succeeded", "client errors (4xx)", "server errors (5xx)"}}
+}
+
 // noRequests reports whether no call was made in the hours: an empty chart says nothing.
 func noRequests(hours []RequestHour) bool {
-	sum := Chart{Buckets: requestBuckets(hours)}.totals()
-	return sum.Delivered+sum.Failed == 0
+	return Chart{Buckets: requestBuckets(hours)}.totals().total() == 0
 }
 
 func requestWords(hours []RequestHour) string {
 	sum := Chart{Buckets: requestBuckets(hours)}.totals()
-	return formatCount(sum.Delivered) + " succeeded, " + formatCount(sum.Failed) + " failed"
+	return formatCount(sum.Delivered) + " succeeded, " + formatCount(sum.total()-sum.Delivered) + " failed"
 }
 
 func anyToken(tokens []Option) []Option { return append([]Option{{"", "Any token"}}, tokens...) }

@@ -66,3 +66,22 @@ func TestErasureEmptiesLoggedRequests(t *testing.T) {
 			UNION ALL SELECT 'request' FROM api_requests`), []string{})
 	})
 }
+
+func TestAPIRequestsAreCountedByStatus(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newTestCompany(t, s)
+		hour := s.Now().UTC().Truncate(time.Hour)
+		for range 2 {
+			count := domain.APIRequestCount{CompanyID: f.c.Company.ID, Hour: hour, TokenID: 1, Succeeded: 5, Failed: 3, ServerErrors: 1}
+			if err := s.AddAPIRequests(t.Context(), nil, []domain.APIRequestCount{count}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := s.APIRequestHours(t.Context(), f.c.Company.ID, 0, hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "the counts", got, []domain.APIRequestHour{{From: hour, Succeeded: 10, Failed: 6, ServerErrors: 2}})
+	})
+}
