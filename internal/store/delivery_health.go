@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -123,22 +122,22 @@ func (s *Store) countFinished(b *db.Batch, h *healthCounts, company, endpoint in
 }
 
 // countRetrying counts what was tried and is to be tried again. What was never tried
-// is on its way and counted nowhere.
+// is on its way and counted nowhere. The hour of each row is computed: to compare
+// each with 25 hours takes twice the time.
 func (s *Store) countRetrying(b *db.Batch, h *healthCounts, company, endpoint int64) {
-	rows, args := s.db.ValuesTable(3, h.columns()...)
+	first := h.hours[0].start.Unix() / 3600
 	b.Query(func(r db.Rows) error {
 		var id, hour, retrying int64
 		err := r.Scan(&id, &hour, &retrying)
 		if err == nil {
-			h.hour(id, hour).Retrying = retrying
+			h.hour(id, min(hour-first, int64(len(h.hours)-1))).Retrying += retrying
 			h.endpoint(id).Retrying += retrying
 		}
 		return err
-	}, `SELECT p.endpoint_id, h.hour, count(*) FROM (SELECT d.endpoint_id, d.created_at FROM deliveries d
-			WHERE d.company_id = $1 AND (d.endpoint_id = $2 OR $2 = 0) AND `+inState[domain.DeliveryPending]+`
-				AND d.created_at >= $`+strconv.Itoa(len(args)+3)+` AND d.attempts > d.round_start) p
-		JOIN `+rows+` h ON p.created_at >= h.starts AND p.created_at < h.ends
-		GROUP BY p.endpoint_id, h.hour`, append(append([]any{company, endpoint}, args...), h.from)...)
+	}, `SELECT d.endpoint_id, `+s.db.EpochSeconds("d.created_at")+` / 3600 AS hour, count(*) FROM deliveries d
+		WHERE d.company_id = $1 AND (d.endpoint_id = $2 OR $2 = 0) AND `+inState[domain.DeliveryPending]+`
+			AND d.created_at >= $3 AND d.created_at < $4 AND d.attempts > d.round_start
+		GROUP BY d.endpoint_id, hour`, company, endpoint, h.from, h.hours[len(h.hours)-1].ends)
 }
 
 func countHeld(b *db.Batch, h *healthCounts, company, endpoint int64) {
