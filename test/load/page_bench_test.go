@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -184,13 +185,16 @@ func filteredPages(now time.Time) (out []string) {
 func (v *visitor) pages(b *testing.B) []string {
 	b.Helper()
 	out := []string{
-		"/cabinet", "/cabinet/integrations", "/cabinet/tokens", "/cabinet/tokens/new", "/cabinet/tokens/1", "/cabinet/webhooks", "/cabinet/webhooks/new", "/cabinet/webhooks/1",
+		"/cabinet", "/cabinet/integrations", "/cabinet/tokens", "/cabinet/tokens/new", "/cabinet/tokens/1", "/cabinet/tokens/3", "/cabinet/tokens/4",
+		"/cabinet/tokens?all=1", "/cabinet/tokens?q=load", "/cabinet/tokens/1/rename", "/cabinet/tokens/1/regenerate", "/cabinet/tokens/1/revoke",
+		"/cabinet/webhooks", "/cabinet/webhooks/new", "/cabinet/webhooks/events", "/cabinet/webhooks/1", "/cabinet/webhooks/2", "/cabinet/webhooks/4/enable",
 		"/cabinet/webhooks/3", "/cabinet/webhooks/4", "/cabinet/webhooks/3/edit", "/cabinet/webhooks/3/remove", "/cabinet/deliveries/redeliver",
 		"/cabinet/deliveries/redeliver?count=1&state=failed", "/cabinet/deliveries/redeliver?count=1&state=failed&endpoint=3",
 		"/cabinet/deliveries/redeliver?count=1&state=failed&event=employee.removed", "/cabinet/deliveries/redeliver?count=1&state=held",
 		"/cabinet/settings", "/cabinet/settings/administrators", "/cabinet/settings/sign-in", "/cabinet/settings/sessions", "/cabinet/companies",
+		"/cabinet/find", "/cabinet/find?q=a", "/cabinet/find?q=load", "/cabinet/find?q=emp-4242", "/cabinet/find?q=http", "/cabinet/find?q=nobody",
 	}
-	for _, path := range filteredPages(time.Now()) {
+	for _, path := range append(filteredPages(time.Now()), v.requestPages(b)...) {
 		out = append(out, path)
 		if next := v.next(b, path); next != "" {
 			out = append(out, next)
@@ -207,15 +211,18 @@ func (v *visitor) pages(b *testing.B) []string {
 var cursor = regexp.MustCompile(`&?after=[^&]*`)
 
 // BenchmarkPages requests every page of the cabinet of a company with 100,000
-// employees and 1,000,000 deliveries.
+// employees, 1,000,000 deliveries and 1,000,000 logged requests.
 func BenchmarkPages(b *testing.B) {
 	f := newCompany(b, engines["postgres"](b))
 	for n := 1; n <= 4; n++ {
 		f.addWebhook(b, fmt.Sprintf("http://127.0.0.1:9/hook-%d", n), "employee.joined")
 	}
+	for _, name := range []string{"second", "failing", "unused"} {
+		runJSON[struct{ Token string }](b, f.database, "token", "create", "--company", formatID(f.id), "--name", name, "--scope", "b2b_read")
+	}
 	storetest.Fill(b, storetest.Open(b, f.database), f.id, storetest.Size{Employees: 100_000, Courses: 10, Assignments: 10_000})
 	conn := connect(b, f.database)
-	for _, sql := range append(pageLog, "VACUUM ANALYZE") {
+	for _, sql := range slices.Concat(pageLog, requestLog, []string{"VACUUM ANALYZE"}) {
 		if _, err := conn.Exec(b.Context(), sql); err != nil {
 			b.Fatalf("%.60s: %v", sql, err)
 		}
