@@ -81,12 +81,9 @@ func (b *tab) postForm(path string, pairs ...string) {
 
 var openPages = []string{"/cabinet/sign-in", "/cabinet/signed-out", "/cabinet/enter/expired", "/docs/api"}
 
-// violations runs axe-core on the page.
+// violations runs axe-core, which was loaded, on the page.
 func (b *tab) violations() string {
 	b.Helper()
-	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[any](axe+"; null")); err != nil {
-		b.Fatalf("load axe-core: %v", err)
-	}
 	found, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](
 		`axe.run(document, {resultTypes: ['violations']}).then(r => JSON.stringify(r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.slice(0, 3).map(n => n.html.slice(0, 160))}))))`,
 		chromedp.EvalAwaitPromise))
@@ -113,7 +110,9 @@ func TestNoPageHasAccessibilityViolations(t *testing.T) {
 	for _, path := range openPages {
 		stranger.checkPage(path)
 	}
-	for _, path := range fillCompany(f, b) {
+	paths := append(fillCompany(f, b), fillRest(f, b)...)
+	checkAllPagesAreListed(t, paths)
+	for _, path := range paths {
 		b.checkPage(path)
 	}
 	if away := b.foreignRequests(); len(away) > 0 {
@@ -123,9 +122,12 @@ func TestNoPageHasAccessibilityViolations(t *testing.T) {
 
 func (b *tab) checkPage(path string) {
 	b.Helper()
+	b.open(path)
+	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[any](axe+"; null")); err != nil {
+		b.Fatalf("%s: load axe-core: %v", path, err)
+	}
 	for _, l := range viewports[:4] {
 		b.emulate(l.width, l.scheme)
-		b.open(path)
 		if wide := evaluate[int](b, `document.documentElement.scrollWidth - window.innerWidth`); wide > 0 && path != "/docs/api" {
 			b.Errorf("%s at %d: the page is %d pixels wider than the window", path, l.width, wide)
 		}
@@ -158,7 +160,7 @@ func TestScreenshots(t *testing.T) {
 	for _, path := range []string{"/cabinet", "/cabinet/tokens", "/cabinet/webhooks", "/cabinet/deliveries", "/cabinet/audit"} {
 		b.screenshot(dir, "empty"+path, path)
 	}
-	for _, path := range fillCompany(f, b) {
+	for _, path := range append(fillCompany(f, b), fillRest(f, b)...) {
 		b.screenshot(dir, strings.TrimPrefix(path, "/"), path)
 	}
 	stranger := newTab(t, f.program.URL)

@@ -108,8 +108,7 @@ func checkAllPagesAreListed(t *testing.T, paths []string) {
 	}
 }
 
-// fillRest returns the paths of the pages that fillCompany leaves out, because
-// accessibility is the same on pages like them.
+// fillRest creates more data and returns the paths of the pages that fillCompany leaves out.
 func fillRest(f *fixture, b *tab) []string {
 	token := b.createToken("Second")
 	for _, id := range []string{"A-1", "A-2"} {

@@ -118,7 +118,11 @@ func (b *tab) click(words string) {
 	const script = `(() => { const w = %WORDS%; const all = [...document.querySelectorAll('dialog[open] button, dialog[open] a, button, a, summary')];
 		const el = all.find(e => e.innerText.trim() === w && e.offsetParent !== null) || all.find(e => e.innerText.trim() === w);
 		if (!el) return false; el.click(); return true })()`
-	b.waitFor("a button “"+words+"”", strings.ReplaceAll(script, "%WORDS%", quote(words)))
+	b.waitFor("a button “"+words+"”", replaceWords(script, words))
+}
+
+func replaceWords(script, words string) string {
+	return strings.ReplaceAll(script, "%WORDS%", quote(words))
 }
 
 // waitForText waits until the page shows the text.
@@ -149,12 +153,13 @@ func (b *tab) waitFor(what, script string) {
 
 func quote(s string) string { return "`" + strings.ReplaceAll(s, "`", "\\`") + "`" }
 
-// emulate sets the window's width and the colour scheme.
+// emulate sets the window's width and the colour scheme. Nothing moves, so that colours
+// and places are the final ones at once.
 func (b *tab) emulate(width int64, scheme string) {
 	b.Helper()
 	b.do(chromedp.EmulateViewport(width, 900), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
 		})
 		return err
 	}))

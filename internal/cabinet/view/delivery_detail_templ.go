@@ -639,9 +639,9 @@ func attemptItem(c Clock, a Attempt, open bool) templ.Component {
 		}
 		if a.RequestedBy != "" {
 			var templ_7745c5c3_Var27 string
-			templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(", requested by " + a.RequestedBy)
+			templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(", requested by " + personLabel(a.RequestedBy))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `delivery_detail.templ`, Line: 130, Col: 41}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `delivery_detail.templ`, Line: 130, Col: 54}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var27))
 			if templ_7745c5c3_Err != nil {

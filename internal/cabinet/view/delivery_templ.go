@@ -258,7 +258,7 @@ func deliveryFilter(v DeliveryList) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = filterSearch("Search", "Person, externalId or delivery id", v.Filter.Search).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = filterSearch("Search", "Name, e-mail or id", v.Filter.Search).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

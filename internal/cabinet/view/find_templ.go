@@ -60,7 +60,7 @@ func FindPage(s Shell, v FindList) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = page(s, Head{Title: "Go to", Sentence: "Find a page, a person, a token or a webhook by the beginning of its name."}, templ.NopComponent).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page(s, Head{Title: "Go to", Sentence: "Find a page, a person, a course, a token or a webhook by the beginning of its name."}, templ.NopComponent).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -210,7 +210,7 @@ func palette() templ.Component {
 			templ_7745c5c3_Var9 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<dialog id=\"palette\" class=\"dialog palette\" aria-label=\"Go to\"><label class=\"sr-only\" for=\"palette-search\">Go to a page, a person, a token or a webhook</label> <input class=\"input\" id=\"palette-search\" type=\"search\" name=\"q\" placeholder=\"Go to a page, a person, a token or a webhook\" autocomplete=\"off\" spellcheck=\"false\" maxlength=\"100\" hx-get=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<dialog id=\"palette\" class=\"dialog palette\" aria-label=\"Go to\"><label class=\"sr-only\" for=\"palette-search\">Go to a page, a person, a course, a token or a webhook</label> <input class=\"input\" id=\"palette-search\" type=\"search\" name=\"q\" placeholder=\"Go to a page, a person, a course, a token or a webhook\" autocomplete=\"off\" spellcheck=\"false\" maxlength=\"100\" hx-get=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

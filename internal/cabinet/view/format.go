@@ -88,3 +88,12 @@ func joinWords(words []string) string {
 }
 
 func joinLines(words []string) string { return strings.Join(words, "\n") }
+
+// personLabel names who made something: a person by address, the operator, who may be
+// stored with a user name, by what it is.
+func personLabel(label string) string {
+	if label == "operator" || strings.HasPrefix(label, "operator ") {
+		return "platform operator"
+	}
+	return label
+}

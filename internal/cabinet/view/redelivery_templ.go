@@ -627,7 +627,7 @@ func RedeliveryPage(s Shell, v Redelivery) templ.Component {
 			}
 			templ_7745c5c3_Err = facts([]fact{
 				{"Started", exactTime(s.Clock, v.StartedAt)},
-				{"Started by", text(v.RequestedBy)},
+				{"Started by", text(personLabel(v.RequestedBy))},
 				{"Finished", relativeTimeOr(s.Clock, v.FinishedAt, "not yet")},
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {

@@ -325,7 +325,7 @@ func AdministratorsPage(s Shell, v Administrators) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "</p></div><div class=\"table-box\"><table class=\"rows\"><thead><tr><th scope=\"col\" class=\"w-[26%]\">Person</th><th scope=\"col\" class=\"minor w-[34%]\">E-mail</th><th scope=\"col\">Role</th><th scope=\"col\">Two-step verification</th><th scope=\"col\">Last sign-in</th><th scope=\"col\" class=\"minor\">Added</th><th scope=\"col\"><span class=\"sr-only\">Actions</span></th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "</p></div><div class=\"table-box\"><table class=\"rows\"><thead><tr><th scope=\"col\" class=\"w-[40%]\">Person</th><th scope=\"col\" class=\"minor w-[34%]\">E-mail</th><th scope=\"col\">Role</th><th scope=\"col\">Two-step verification</th><th scope=\"col\">Last sign-in</th><th scope=\"col\" class=\"minor\">Added</th><th scope=\"col\"><span class=\"sr-only\">Actions</span></th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
