@@ -34,8 +34,10 @@ func TestDrawerKeepsTheList(t *testing.T) {
 		evaluate[bool](b, `document.querySelector('#drawer form').requestSubmit(), true`)
 		b.waitForText("The delivery is queued again")
 		b.waitFor("the second attempt in the drawer", `document.getElementById('drawer').open && document.querySelector('#drawer #detail').innerText.includes('Attempt 2')`)
-		evaluate[bool](b, `document.querySelector('#drawer [data-close]').click(), true`)
-		b.waitFor("the list's address", `location.pathname + location.search === '`+list+`' && !document.getElementById('drawer').open`)
+		b.waitFor("the focus in the drawer", `document.activeElement.closest('#drawer') !== null`)
+		evaluate[bool](b, `document.activeElement.blur(), true`)
+		b.press("Escape", false)
+		b.waitFor("the list's address", `location.pathname + location.search === '`+list+`' && !document.getElementById('drawer').open && document.activeElement.matches('.row-link')`)
 
 		f.provision(token, 3)
 		b.waitFor("a row that waits", `document.querySelector('[data-live-new]')?.innerText === '1 new'`)

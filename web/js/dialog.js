@@ -25,9 +25,14 @@ function open() {
   // While the drawer is open the address is that of its page; the list's own is kept for later.
   if (!drawer.open) drawer.dataset.list = location.pathname + location.search;
   // Not modal: one compares by clicking from row to row.
+  markEnds();
   if (!drawer.open) drawer.show();
   drawer.scrollTop = 0;
-  markEnds();
+}
+
+// The focus is lost with what was swapped and with a button that is disabled meanwhile.
+function keepFocus() {
+  if (document.activeElement === document.body) drawer.querySelector("[data-close]").focus({ preventScroll: true });
 }
 
 // neighbour returns the link of the row that is some steps from the open one.
@@ -47,8 +52,8 @@ function shut() {
   document.getElementById(drawer.dataset.row)?.focus();
 }
 
-drawer?.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") shut();
+addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && drawer?.open && !document.querySelector("dialog:modal")) shut();
 });
 
 // The list under an open drawer is swapped when it is live; its row stays marked.
@@ -56,6 +61,7 @@ addEventListener("htmx:afterSettle", () => {
   if (!drawer?.open) return;
   document.getElementById(drawer.dataset.row)?.closest("tr")?.classList.add("row-open");
   markEnds();
+  keepFocus();
 });
 
 addEventListener("click", (event) => {

@@ -338,7 +338,7 @@ func auditTable(c Clock, list []AuditEntry) templ.Component {
 			templ_7745c5c3_Var14 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<div class=\"table-box\"><table class=\"rows\"><thead><tr><th scope=\"col\">Change</th><th scope=\"col\" class=\"w-[30%]\">Record</th><th scope=\"col\" class=\"w-[20%]\">By</th><th scope=\"col\" class=\"w-[7rem]\">When</th><th scope=\"col\" class=\"minor w-[9rem]\">IP address</th><th scope=\"col\" class=\"minor w-[9rem]\">Request</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<div class=\"table-box\"><table class=\"rows\"><thead><tr><th scope=\"col\" class=\"w-[28%]\">Change</th><th scope=\"col\">Record</th><th scope=\"col\" class=\"w-[18%]\">By</th><th scope=\"col\" class=\"w-[6.5rem]\">When</th><th scope=\"col\" class=\"minor w-[8.5rem]\">IP address</th><th scope=\"col\" class=\"minor w-[8rem]\">Request</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
