@@ -27,6 +27,9 @@ const (
 	dayFigures = 10 * time.Minute
 	// stopGrace is how long running delivery attempts may take when the program stops.
 	stopGrace = 3 * time.Second
+	// stopWorkTime is how long other background work may take to end. A stop begins up to
+	// 5 s after the signal and must end within 10.
+	stopWorkTime = 4 * time.Second
 )
 
 // background runs work that no request waits for and counts its errors.
@@ -105,19 +108,20 @@ func (a *App) start(ctx context.Context, p *parts) (stop func(), err error) {
 		b.every(work, compactCheck, "compact the database", a.compactWeekly)
 	}
 	return func() {
+		deadline := time.Now().Add(stopWorkTime)
+		cancel()
 		grace, done := context.WithTimeout(context.Background(), stopGrace)
 		defer done()
 		if err := p.dispatcher.Stop(grace); err != nil {
 			b.log.Warn("deliveries did not stop in time; another server continues them when their leases expire", "error", err)
 		}
-		cancel()
-		b.waitInTime()
+		b.waitUntil(deadline)
 		p.sender.Close()
 	}, nil
 }
 
-// waitInTime waits for the background work, which a database that hangs may hold up.
-func (b *background) waitInTime() {
+// waitUntil waits for the background work, which a database that hangs may hold up.
+func (b *background) waitUntil(deadline time.Time) {
 	done := make(chan struct{})
 	go func() {
 		b.wg.Wait()
@@ -125,7 +129,7 @@ func (b *background) waitInTime() {
 	}()
 	select {
 	case <-done:
-	case <-time.After(stopGrace):
-		b.log.Warn("background work did not end in time", "timeout_ms", stopGrace.Milliseconds())
+	case <-time.After(time.Until(deadline)):
+		b.log.Warn("background work did not end in time", "timeout_ms", stopWorkTime.Milliseconds())
 	}
 }

@@ -21,7 +21,7 @@ const (
 	requestGrace = 5 * time.Second
 	// closeTimeout is how long closing the database may take: one that hangs must
 	// not keep the process alive.
-	closeTimeout = time.Second
+	closeTimeout = time.Second / 2
 )
 
 // Serve opens the database and serves until ctx ends.

@@ -125,9 +125,12 @@ func TestBulkActsAndUndo(t *testing.T) {
 		ids := "&id=" + strconv.FormatInt(list[0].ID, 10) + "&id=" + strconv.FormatInt(list[1].ID, 10)
 		v.get(view.PathBulk+"?act=extend"+ids).wantText("Moves 2 deadlines of 2 people", "Extend 2 deadlines")
 		v.post(view.PathBulk, "act", "extend", "days", "0", "id", strconv.FormatInt(list[0].ID, 10)).wantStatus(http.StatusUnprocessableEntity).wantText("number of days")
+		v.post(view.PathBulk, "act", "extent", "all", "1").wantRedirect(view.PathAssignments).wantText("Choose first whether to extend")
+		v.post(view.PathBulk, "act", "revoke", "id", "1st").wantRedirect(view.PathAssignments).wantText("Tick the assignments first")
 		job := v.post(view.PathBulk, "act", "extend", "days", "3", "all", "1", "tab", "overdue").wantStatus(http.StatusSeeOther).header.Get("Location")
 		v.waitForText(job, "5 extended")
 		v.get(view.PathAssignments + "?tab=overdue").wantText("Nothing is overdue")
+		v.post(job + "/undo").follow().wantText("Only a revocation that has ended can be undone")
 		v.get(view.PathBulk + "?act=grant&all=1").wantText("Nothing to change")
 
 		v.get(view.PathBulk+"?act=revoke&all=1").wantText("Revokes 5 assignments of 5 people", "undo this within a minute")

@@ -27,15 +27,21 @@ func bulkPick(read func(string) string, ids []string) (view.BulkForm, domain.Ass
 			form.IDs = append(form.IDs, strconv.FormatInt(id, 10))
 		}
 	}
-	switch domain.ActKind(form.Act) {
-	case domain.ActExtend, domain.ActGrant, domain.ActRevoke:
-	default:
+	if !isBulkAct(form.Act) {
 		form.Act = string(domain.ActExtend)
 	}
 	if form.Days == "" {
 		form.Days = "7"
 	}
 	return form, pick
+}
+
+func isBulkAct(act string) bool {
+	switch domain.ActKind(act) {
+	case domain.ActExtend, domain.ActGrant, domain.ActRevoke:
+		return true
+	}
+	return false
 }
 
 func bulkForm(p *page) error {
@@ -64,8 +70,11 @@ func startBulk(p *page) error {
 		return err
 	}
 	form, pick := bulkPick(p.field, p.fields("id"))
-	if !pick.All && len(pick.IDs) == 0 {
+	switch {
+	case !pick.All && len(pick.IDs) == 0, len(pick.IDs) < len(p.fields("id")):
 		return p.redirectProblem("Tick the assignments first, or choose all.", form.Filter.Path())
+	case !isBulkAct(p.field("act")): // nothing is done by default
+		return p.redirectProblem("Choose first whether to extend, to grant an attempt or to revoke.", form.Filter.Path())
 	}
 	act := domain.AssignmentAct{Kind: domain.ActKind(form.Act)}
 	if act.Kind == domain.ActExtend {

@@ -275,12 +275,16 @@ func (d *Dispatcher) Stop(ctx context.Context) error {
 	return err
 }
 
-// flushTimeout is how long results may take to be recorded after the deadline of a stop.
-const flushTimeout = 3 * time.Second
+const (
+	// flushTimeout is how long results may take to be recorded after the deadline of a stop.
+	flushTimeout = 2 * time.Second
+	// releaseTimeout is short because leases that are not released run out by themselves.
+	releaseTimeout = time.Second
+)
 
 // release gives up the leases and reports it, so that other replicas go on at once.
 func (d *Dispatcher) release() error {
-	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
 	defer cancel()
 	if err := d.config.Queue.ReleaseEndpoints(ctx, d.owner); err != nil {
 		return fmt.Errorf("release the leases: %w", err)

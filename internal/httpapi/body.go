@@ -48,11 +48,14 @@ func readAll(info *Info, body io.Reader) ([]byte, error) {
 		return nil, errTooLarge
 	}
 	var buf bytes.Buffer
-	if size > 0 {
-		// Not all of it: a client may announce what it never sends.
-		buf.Grow(int(min(size, firstRead)) + bytes.MinRead)
+	buf.Grow(int(min(max(size, 0), firstRead)) + bytes.MinRead)
+	_, err := buf.ReadFrom(io.LimitReader(body, firstRead))
+	if err == nil && buf.Len() == firstRead {
+		if size > firstRead { // the client does send what it announced
+			buf.Grow(int(size) - firstRead + bytes.MinRead)
+		}
+		_, err = buf.ReadFrom(io.LimitReader(body, MaxBody+1-firstRead))
 	}
-	_, err := buf.ReadFrom(io.LimitReader(body, MaxBody+1))
 	info.Body = bytes.TrimPrefix(buf.Bytes(), []byte("\ufeff"))
 	var tooLarge *http.MaxBytesError
 	switch {

@@ -144,6 +144,9 @@ func (b *BulkActs) Undo(ctx context.Context, c domain.Caller, id int64) (domain.
 	if err != nil {
 		return domain.Job{}, err
 	}
+	if act, err := JobActOf(job); err != nil || job.Kind != JobAct || act.Kind != domain.ActRevoke || job.FinishedAt == nil {
+		return domain.Job{}, domain.Errorf(domain.CodeConflict, "Only a revocation that has ended can be undone.")
+	}
 	if !b.CanUndo(job, b.store.Now()) {
 		return domain.Job{}, domain.Errorf(domain.CodeConflict, "This can't be undone any more: more than a minute has passed. Assign the courses again instead.")
 	}
