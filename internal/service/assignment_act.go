@@ -145,7 +145,7 @@ func (b *BulkActs) Undo(ctx context.Context, c domain.Caller, id int64) (domain.
 		return domain.Job{}, err
 	}
 	if act, err := JobActOf(job); err != nil || job.Kind != JobAct || act.Kind != domain.ActRevoke || job.FinishedAt == nil {
-		return domain.Job{}, domain.Errorf(domain.CodeConflict, "Only a revocation that has ended can be undone.")
+		return domain.Job{}, domain.Errorf(domain.CodeConflict, "Only a revocation that has ended can be undone. Change the assignments again instead.")
 	}
 	if !b.CanUndo(job, b.store.Now()) {
 		return domain.Job{}, domain.Errorf(domain.CodeConflict, "This can't be undone any more: more than a minute has passed. Assign the courses again instead.")
