@@ -103,5 +103,6 @@ func (b *tab) makeSlice() {
 	b.click("Restore")
 	b.waitForText("Restore “Office safety”?")
 	evaluate[bool](b, `document.querySelector('#dialog form').requestSubmit(), true`)
-	b.waitForText("can be assigned again.")
+	b.waitFor("the restored course", `document.querySelector('dialog[open]') === null && document.body.innerText.includes('can be assigned again.') &&
+		!document.body.innerText.includes('This course is archived')`)
 }

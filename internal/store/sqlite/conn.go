@@ -124,6 +124,7 @@ type tx struct {
 	clock  *db.Clock
 	shared bool
 	begun  bool
+	waits  bool // for the commit that it shares
 	now    time.Time
 	last   *db.Batch
 }

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -32,8 +33,8 @@ func (e *Engine) writeOnce(ctx context.Context, fn func(db.Tx) error) error {
 		defer func() { e.endTurn(ctx, t, committed, err) }() // after a panic too
 		err = t.run(ctx, fn)
 	}()
-	if err == nil && t.begun {
-		err = <-committed
+	if t.waits {
+		err = cmp.Or(<-committed, err)
 	}
 	e.noteWrite(err)
 	return err
@@ -43,10 +44,13 @@ func (e *Engine) writeOnce(ctx context.Context, fn func(db.Tx) error) error {
 // writer that waits, or else commits.
 func (e *Engine) endTurn(ctx context.Context, t *tx, committed chan error, err error) {
 	c := t.conn
+	// A writer that failed because of what the others have done, such as one that finds
+	// nobody any more, must not return before their changes are visible.
 	switch {
 	case err != nil && t.rollback():
 		c.finish(err)
-	case err == nil && t.begun:
+	case t.begun && (err == nil || t.shared):
+		t.waits = true
 		c.sharing = append(c.sharing, committed)
 	}
 	if n := len(c.sharing); n > 0 {

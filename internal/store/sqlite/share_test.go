@@ -101,6 +101,53 @@ func TestWritersShareACommit(t *testing.T) {
 	t.Error("no writer ran before the commit of the one that it had waited for")
 }
 
+// A writer that fails because of what another has done, while a third keeps the
+// transaction open, does not return before the others can see that change.
+func TestAFailureWaitsForTheChangesItSaw(t *testing.T) {
+	t.Parallel()
+	s := newSettings(t)
+	errTaken := errors.New("taken")
+	for round := range 5 {
+		key := fmt.Sprint("key ", round)
+		running, failed := make(chan struct{}), make(chan struct{})
+		var all sync.WaitGroup
+		begun := s.Stats().WaitCount
+		all.Go(func() {
+			err := s.Write(s.Context(), func(tx db.Tx) error {
+				close(running)
+				s.waitForWriter(begun)
+				s.waitForWriter(begun + 1)
+				return s.put(tx, key)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		<-running
+		all.Go(func() {
+			defer close(failed)
+			err := s.Write(s.Context(), func(tx db.Tx) error { return errors.Join(s.put(tx, key+"!"), errTaken) })
+			if !errors.Is(err, errTaken) || !s.has(key) {
+				t.Errorf("round %d: the writer that failed got %v, and the change before it is visible: %v", round, err, s.has(key))
+			}
+		})
+		s.waitForWriter(begun)
+		all.Go(func() {
+			err := s.Write(s.Context(), func(tx db.Tx) error {
+				select {
+				case <-failed:
+				case <-time.After(50 * time.Millisecond): // time for the other one to return too early
+				}
+				return s.put(tx, key+"?")
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		all.Wait()
+	}
+}
+
 func TestAPanicInASharedTransaction(t *testing.T) {
 	t.Parallel()
 	s := newSettings(t)
