@@ -73,8 +73,8 @@ func (c *conditions) keptTotal(company int64, kind string, keys ...string) strin
 }
 
 // assignmentTotal returns an expression for the number of assignments that a filter
-// matches. It counts rows in two cases: for one employee, who has few assignments, and
-// for updatedSince combined with a status or a course, for which no total is kept.
+// matches. It counts rows while the totals are incomplete, for one employee (few rows),
+// and for updatedSince combined with a status or a course (no such total).
 func (c *conditions) assignmentTotal(company int64, f domain.AssignmentFilter, kept bool) string {
 	switch {
 	case !kept, f.EmployeeExternalID != "", f.UpdatedSince != nil && (f.Status != "" || f.CourseID != 0):

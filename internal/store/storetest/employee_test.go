@@ -187,8 +187,8 @@ func waitUntil(t *testing.T, s *store.Store, at time.Time) {
 	}
 }
 
-// Someone who is added by hand has the tags and the role in the transaction that adds
-// them, so that a crash leaves nobody half added. The event of it has them too.
+// Join sets tags and role in the same transaction, so that a crash leaves nobody half
+// added, and its event has both.
 func TestJoinWithTagsAndRole(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
