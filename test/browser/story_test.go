@@ -106,3 +106,24 @@ func (b *tab) makeSlice() {
 	b.waitFor("the restored course", `document.querySelector('dialog[open]') === null && document.body.innerText.includes('can be assigned again.') &&
 		!document.body.innerText.includes('This course is archived')`)
 }
+
+// TestChoiceBeforeTheScriptsAreReady ticks a course as soon as the page holds it, while
+// the scripts of the page are still on their way.
+func TestChoiceBeforeTheScriptsAreReady(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(t *testing.T, f *fixture) {
+		if _, err := f.program.AddCourse(t.Context(), f.company.CompanyID, app.CourseInput{Name: "Workplace safety"}); err != nil {
+			t.Fatal(err)
+		}
+		b := f.administrator()
+		if b == nil {
+			return
+		}
+		b.onNewPage(`new MutationObserver((_, self) => {
+			const course = document.querySelector('input[name=course]');
+			if (course) { self.disconnect(); course.click(); }
+		}).observe(document, {childList: true, subtree: true})`)
+		b.open("/cabinet/assignments/new")
+		b.waitForText("Choose people.")
+	})
+}

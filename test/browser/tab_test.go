@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -103,6 +104,15 @@ func evaluate[T any](b *tab, script string) T {
 
 func (b *tab) open(path string) { b.Helper(); b.do(chromedp.Navigate(b.base + path)) }
 
+// onNewPage runs the script on every page that is opened from now on, before its own.
+func (b *tab) onNewPage(script string) {
+	b.Helper()
+	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+		return err
+	}))
+}
+
 // fill enters a value as typing does. It is one script, because the browser drops
 // its handle of a node whenever a part of the page is replaced.
 func (b *tab) fill(selector, value string) {
@@ -131,7 +141,8 @@ func (b *tab) waitForText(text string) {
 	b.waitFor("the text “"+text+"”", `document.body !== null && document.body.innerText.includes(`+quote(text)+`)`)
 }
 
-// waitFor waits until the script returns true.
+// waitFor waits until the script returns true on a page that has loaded whole: what is
+// clicked earlier than its scripts are ready does nothing yet.
 func (b *tab) waitFor(what, script string) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -140,7 +151,7 @@ func (b *tab) waitFor(what, script string) {
 	defer tick.Stop()
 	for {
 		// A page that is being left has no context to ask in; the next one has.
-		if ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](script)); err == nil && ok {
+		if ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.readyState === 'complete' && (`+script+`)`)); err == nil && ok {
 			return
 		}
 		select {

@@ -33,3 +33,21 @@ addEventListener("htmx:pushedIntoHistory", () => {
   filter.delete("after");
   for (const link of document.querySelectorAll(".filters-clear")) link.classList.toggle("idle", filter.size === 0);
 });
+
+// What somebody chose before this script had loaded, or the browser filled in again, acts too.
+addEventListener("htmx:load", (event) => {
+  if (event.target !== document.body) return;
+  for (const form of document.querySelectorAll("form[hx-trigger]")) {
+    if ([...form.elements].some(differs)) form.dispatchEvent(new Event("change"));
+  }
+});
+
+// differs reports whether a field holds something else than what the page came with.
+function differs(field) {
+  if (field.type === "checkbox" || field.type === "radio") return field.checked !== field.defaultChecked;
+  if (field instanceof HTMLSelectElement) {
+    const first = [...field.options].findIndex((option) => option.defaultSelected);
+    return field.selectedIndex !== Math.max(first, 0);
+  }
+  return "defaultValue" in field && field.value !== field.defaultValue;
+}
