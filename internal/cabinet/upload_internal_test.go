@@ -2,6 +2,7 @@ package cabinet
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/coursebridge/coursebridge/internal/arrival"
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
@@ -102,7 +104,7 @@ func TestUploadsAtOnceAreLimited(t *testing.T) {
 	select {
 	case <-begun:
 		t.Error("a third file is read while two others are")
-	case <-time.After(4 * uploadPoll):
+	case <-time.After(200 * time.Millisecond):
 	}
 	end <- struct{}{}
 	<-begun // the third one takes the place
@@ -118,7 +120,7 @@ func TestUploadsAtOnceAreLimited(t *testing.T) {
 func TestSlowUploadsStopNobody(t *testing.T) {
 	t.Parallel()
 	u := newUploads(2, 1)
-	u.grace = 20 * time.Millisecond
+	u.arrivals = arrival.NewQueue(2, 20*time.Millisecond)
 	address := uploadServer(t, u, func(*page) error { return nil })
 	stalled := make(chan string, 2)
 	for company, sent := range []int{0, 1000} {
@@ -126,9 +128,7 @@ func TestSlowUploadsStopNobody(t *testing.T) {
 		go func() { stalled <- answer() }()
 	}
 	for begun := 0; begun < 2; time.Sleep(time.Millisecond) {
-		u.mu.Lock()
-		begun = len(u.arrivals)
-		u.mu.Unlock()
+		begun, _ = u.arrivals.Len()
 	}
 	for range 3 {
 		wantAnswer(t, "another company's upload", upload(t, address, form{7, len(file), multipartType, file})(), "hello")
@@ -136,8 +136,8 @@ func TestSlowUploadsStopNobody(t *testing.T) {
 	wantAnswer(t, "the one whose place was needed", <-stalled, "unavailable")
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if len(u.arrivals) != 1 || len(u.companies) != 1 || u.readers != 0 {
-		t.Errorf("%d files arrive of %d companies, %d readers are taken, want the one that nobody needed the place of", len(u.arrivals), len(u.companies), u.readers)
+	if bodies, _ := u.arrivals.Len(); bodies != 1 || len(u.companies) != 1 || len(u.readers) != 0 {
+		t.Errorf("%d files arrive of %d companies, %d readers are taken, want the one whose slot nobody needed", bodies, len(u.companies), len(u.readers))
 	}
 }
 
@@ -149,15 +149,13 @@ func TestUploadsWaitALimitedTime(t *testing.T) {
 
 func testLimitedWait(t *testing.T) {
 	u := newUploads(1, 1)
-	if !u.startReading() || u.startReading() {
-		t.Fatal("one reader is free")
-	}
+	u.readers <- struct{}{}
 	p := &page{Cabinet: &Cabinet{}, w: httptest.NewRecorder(), r: httptest.NewRequest(http.MethodPost, "/", strings.NewReader(file))}
 	p.r.Header.Set("Content-Type", multipartType)
 	if err := u.limit(func(*page) error { return nil })(p); domain.CodeOf(err) != domain.CodeUnavailable {
 		t.Errorf("an upload without a reader: %v", err)
 	}
-	if len(u.companies)+len(u.arrivals) != 0 {
+	if bodies, waiting := u.arrivals.Len(); len(u.companies)+bodies+waiting != 0 {
 		t.Error("the upload that gave up is still counted")
 	}
 }
@@ -165,7 +163,15 @@ func testLimitedWait(t *testing.T) {
 // With little memory one file is read at a time.
 func TestOneUploadWithLittleMemory(t *testing.T) {
 	t.Parallel()
-	if u := New(Options{LowMemory: true}).uploads; u.maxReaders != 1 || u.maxArrivals != 2 {
-		t.Errorf("%d readers, %d arrivals", u.maxReaders, u.maxArrivals)
+	u := New(Options{LowMemory: true}).uploads
+	if cap(u.readers) != 1 {
+		t.Errorf("%d are read at once", cap(u.readers))
+	}
+	for n := range 3 {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		if _, err := u.arrivals.Enter(ctx, strconv.Itoa(n), func() {}); (err == nil) != (n < 2) {
+			t.Errorf("file %d of three that arrive at once: %v", n+1, err)
+		}
 	}
 }

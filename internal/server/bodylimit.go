@@ -1,121 +1,100 @@
 package server
 
 import (
+	"context"
+	"errors"
+	"io"
 	"net/http"
-	"sync"
+	"net/netip"
+	"strconv"
 	"time"
 
+	"github.com/coursebridge/coursebridge/internal/arrival"
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
 const (
-	// smallBody is how much of a body is read without a place.
+	// smallBody is how much of a body is read without a slot.
 	smallBody = 16 << 10
 	// DefaultLargeBodies is how many larger bodies a server holds in memory at once. One of
-	// an API has up to 1 MiB.
+	// an API has up to 1 MiB. Unlimited, 600 forms that strangers never finished took 600 MiB.
 	DefaultLargeBodies = 64
-	// bodyGrace is how long a body may arrive before another one may take its place.
-	bodyGrace = 5 * time.Second
-	// bodyWait is how long a body waits for a place.
+	// bodyGrace is how long a body may arrive before another one may take its slot.
+	bodyGrace = time.Second
+	// bodyWait is how long a body waits for a slot.
 	bodyWait = 20 * time.Second
-	bodyPoll = 20 * time.Millisecond
 )
 
 var (
-	errBodies   = domain.Errorf(domain.CodeUnavailable, "Too many large requests are being received. Try again in a few seconds.")
-	errBodySlow = domain.Errorf(domain.CodeUnavailable, "The request arrived too slowly while others were waiting. Try again, or send less at once.")
+	errTooManyBodies = domain.Errorf(domain.CodeUnavailable, "Too many large requests are being received. Try again in a few seconds.")
+	errBodyTooSlow   = domain.Errorf(domain.CodeUnavailable, "The request arrived too slowly while others were waiting. Try again, or send less at once.")
 )
 
-// bodyLimit bounds how many large bodies are in memory at once. Without it strangers could
-// fill the memory with forms that they never finish: 600 connections took 600 MiB. If all
-// places are taken, the body that received least lately is cut off, so that slow clients
-// can't keep others out.
-type bodyLimit struct {
-	places int
-	grace  time.Duration
-
-	mu    sync.Mutex
-	large map[*requestBody]bool
+// requestBody notes how far a handler has read the body of its request. Past smallBody
+// bytes it needs a slot, which it keeps until the request ends.
+type requestBody struct {
+	io.ReadCloser
+	started, finished bool
+	isDrained         bool // what follows is discarded, so that it takes no memory
+	size              int64
+	slot              *arrival.Body // nil while the body is small
+	queue             *arrival.Queue
+	request           *httpapi.Context
+	writer            http.ResponseWriter
 }
 
-// arrival is how a large body arrives. Its fields belong to bodyLimit.mu.
-type arrival struct {
-	began       time.Time
-	isCut       bool
-	isWhole     bool
-	window      int64 // bytes of the current period of bodyGrace
-	before      int64 // bytes of the period before
-	windowBegan time.Time
-}
-
-func newBodyLimit(places int) *bodyLimit {
-	return &bodyLimit{places: places, grace: bodyGrace, large: map[*requestBody]bool{}}
-}
-
-// acquire waits for a place. Codes: unavailable.
-func (l *bodyLimit) acquire(b *requestBody) error {
-	for deadline := time.Now().Add(bodyWait); !l.admit(b); time.Sleep(bodyPoll) {
-		if time.Now().After(deadline) {
-			return errBodies
+func (b *requestBody) Read(p []byte) (int, error) {
+	b.started = true
+	if !b.isDrained && b.slot == nil {
+		if b.size < smallBody {
+			p = p[:min(int64(len(p)), smallBody-b.size)]
+		} else if err := b.takeSlot(); err != nil {
+			return 0, err
 		}
 	}
-	return nil
+	n, err := b.ReadCloser.Read(p)
+	b.size += int64(n)
+	b.finished = b.finished || errors.Is(err, io.EOF)
+	if b.slot == nil || b.isDrained {
+		return n, err
+	}
+	isKept := b.slot.Receive(n)
+	if b.finished {
+		isKept = b.slot.Complete()
+	}
+	if !isKept {
+		return n, errBodyTooSlow
+	}
+	return n, err
 }
 
-// admit reports whether there was a place. Otherwise it cuts the slowest body off.
-func (l *bodyLimit) admit(b *requestBody) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := time.Now()
-	if len(l.large) < l.places {
-		b.began, b.windowBegan = now, now
-		l.large[b] = true
-		return true
-	}
-	var slowest *requestBody
-	for other := range l.large {
-		if other.isCut {
-			return false // its place is about to be free
-		}
-		if !other.isWhole && now.Sub(other.began) > l.grace && (slowest == nil || other.recent(now, l.grace) < slowest.recent(now, l.grace)) {
-			slowest = other
-		}
-	}
-	if slowest != nil {
-		slowest.isCut = true
-		_ = http.NewResponseController(slowest.writer).SetReadDeadline(time.Unix(1, 0))
-	}
-	return false
+// takeSlot waits for a slot. Codes: unavailable.
+func (b *requestBody) takeSlot() error {
+	ctx, cancel := context.WithTimeoutCause(b.request, bodyWait, errTooManyBodies)
+	defer cancel()
+	var err error
+	b.slot, err = b.queue.Enter(ctx, clientOf(&b.request.Info), func() {
+		_ = http.NewResponseController(b.writer).SetReadDeadline(time.Unix(1, 0))
+	})
+	return err
 }
 
-// recent returns how many bytes arrived lately, within one to two periods.
-func (a *arrival) recent(now time.Time, period time.Duration) int64 {
-	switch passed := now.Sub(a.windowBegan); {
-	case passed > 2*period:
-		a.before, a.window, a.windowBegan = 0, 0, now
-	case passed > period:
-		a.before, a.window, a.windowBegan = a.window, 0, now
+// clientOf returns whom a request counts for: its company, or the network of a stranger.
+func clientOf(i *httpapi.Info) string {
+	if i.CompanyID != 0 {
+		return strconv.FormatInt(i.CompanyID, 10)
 	}
-	return a.before + a.window
+	bits := i.Address.BitLen()
+	if i.Address.Is6() {
+		bits = 64
+	}
+	return netip.PrefixFrom(i.Address, bits).Masked().String()
 }
 
-// note counts bytes that arrived, and reports whether the body was cut off.
-func (l *bodyLimit) note(b *requestBody, n int, isWhole bool) (isCut bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	b.recent(time.Now(), l.grace)
-	b.window += int64(n)
-	b.isWhole = b.isWhole || isWhole
-	return b.isCut && !isWhole
-}
-
-// release frees the place of a body if it has one.
-func (l *bodyLimit) release(b *requestBody) {
-	if !b.isLarge {
-		return
+// release returns the slot if the body has one.
+func (b *requestBody) release() {
+	if b.slot != nil {
+		b.slot.Leave()
 	}
-	b.isLarge = false
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.large, b)
 }

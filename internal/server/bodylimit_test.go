@@ -7,11 +7,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/arrival"
 	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
@@ -43,14 +44,13 @@ func statusOf(conn net.Conn) int {
 // memory, and keep neither large nor small requests of others out.
 func TestUnfinishedBodiesAreBounded(t *testing.T) {
 	t.Parallel()
-	const places = 4
+	const slots = 4
 	h := newTestHandler(t, io.Discard, Mount{Prefix: "/read", API: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.ReadAll(r.Body); err != nil {
 			httpapi.WriteError(w, r, err)
 		}
 	})}).(*handler)
-	h.bodies = newBodyLimit(places)
-	h.bodies.grace = 10 * time.Millisecond
+	h.bodies = arrival.NewQueue(slots, 10*time.Millisecond)
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close) // after the connections were closed
 	address := server.Listener.Addr().String()
@@ -61,9 +61,8 @@ func TestUnfinishedBodiesAreBounded(t *testing.T) {
 	}
 	most := 0
 	observe := func() {
-		h.bodies.mu.Lock()
-		defer h.bodies.mu.Unlock()
-		most = max(most, len(h.bodies.large))
+		bodies, _ := h.bodies.Len()
+		most = max(most, bodies)
 	}
 	for range 5 {
 		observe()
@@ -78,30 +77,45 @@ func TestUnfinishedBodiesAreBounded(t *testing.T) {
 	if got := <-stalled; got != http.StatusServiceUnavailable {
 		t.Errorf("the body that was cut off: status %d", got)
 	}
-	if observe(); most > places {
-		t.Errorf("%d large bodies are in memory, want at most %d", most, places)
+	if observe(); most > slots {
+		t.Errorf("%d large bodies are in memory, want at most %d", most, slots)
 	}
 }
 
-// A body whose place nobody needs may arrive slowly.
+// A body whose slot nobody needs may arrive slowly.
 func TestSlowBodyWithoutContentionArrives(t *testing.T) {
 	t.Parallel()
-	l := newBodyLimit(2)
-	l.grace = 0
+	q := arrival.NewQueue(2, 0)
+	newBody := func(text string) *requestBody {
+		b := &requestBody{ReadCloser: io.NopCloser(strings.NewReader(text)), queue: q, request: &httpapi.Context{}, writer: httptest.NewRecorder()}
+		b.request.Begin(t.Context(), b.writer, httptest.NewRequest(http.MethodPost, "/", nil))
+		return b
+	}
 	for range 2 {
-		b := &requestBody{ReadCloser: io.NopCloser(strings.NewReader(strings.Repeat("a", 3*smallBody))), limit: l, writer: httptest.NewRecorder()}
+		b := newBody(strings.Repeat("a", 3*smallBody))
 		if n, err := io.Copy(io.Discard, b); err != nil || n != 3*smallBody {
 			t.Errorf("read %d bytes, %v", n, err)
 		}
-		if !b.isLarge || len(l.large) == 0 {
-			t.Error("a large body has no place")
+		if b.slot == nil {
+			t.Error("a large body has no slot")
 		}
 	}
-	small := &requestBody{ReadCloser: io.NopCloser(strings.NewReader("small")), limit: l}
-	if _, err := io.Copy(io.Discard, small); err != nil || small.isLarge {
-		t.Errorf("a small body needs a place, or %v", err)
+	small := newBody("small")
+	if _, err := io.Copy(io.Discard, small); err != nil || small.slot != nil {
+		t.Errorf("a small body needs a slot, or %v", err)
 	}
-	if domain.CodeOf(errBodies) != domain.CodeUnavailable {
-		t.Error("a client is not told to try again")
+}
+
+func TestWhomABodyCountsFor(t *testing.T) {
+	t.Parallel()
+	for want, info := range map[string]httpapi.Info{
+		"7":              {CompanyID: 7, Address: netip.MustParseAddr("10.0.0.1")},
+		"10.0.0.1/32":    {Address: netip.MustParseAddr("10.0.0.1")},
+		"2001:db8::/64":  {Address: netip.MustParseAddr("2001:db8::42")},
+		"invalid Prefix": {},
+	} {
+		if got := clientOf(&info); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }

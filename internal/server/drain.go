@@ -2,7 +2,6 @@ package server
 
 import (
 	"crypto/tls"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -14,41 +13,6 @@ const (
 	maxDrainBytes = 32 << 20
 	maxDrainTime  = 5 * time.Second
 )
-
-// requestBody notes how far a handler has read the body of its request. Past smallBody
-// bytes it needs a place of the limit.
-type requestBody struct {
-	io.ReadCloser
-	arrival
-	started, finished bool
-	isDrained         bool // what follows is discarded, so that it takes no memory
-	isLarge           bool // it has a place
-	size              int64
-	limit             *bodyLimit
-	writer            http.ResponseWriter
-}
-
-func (b *requestBody) Read(p []byte) (int, error) {
-	b.started = true
-	if b.size >= smallBody && !b.isLarge && !b.isDrained {
-		if err := b.limit.acquire(b); err != nil {
-			return 0, err
-		}
-		b.isLarge = true
-	}
-	if b.size < smallBody {
-		p = p[:min(len(p), smallBody)]
-	}
-	n, err := b.ReadCloser.Read(p)
-	b.size += int64(n)
-	if errors.Is(err, io.EOF) {
-		b.finished = true
-	}
-	if b.isLarge && b.limit.note(b, n, b.finished) && !b.isDrained {
-		return n, errBodySlow
-	}
-	return n, err
-}
 
 // bodyPending reports whether the client is still sending the request body. A
 // client that waits for "100 Continue" sends nothing once it has its answer.

@@ -15,6 +15,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/coursebridge/coursebridge/internal/arrival"
 	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
 
@@ -29,7 +30,7 @@ type handler struct {
 	proxies   []netip.Prefix
 	https     bool
 	tracer    trace.Tracer // nil if nothing is traced
-	bodies    *bodyLimit
+	bodies    *arrival.Queue
 	proxyOnce sync.Once
 }
 
@@ -55,7 +56,7 @@ func newHandler(o Options, ready *readiness) (*handler, error) {
 		return nil, err
 	}
 	h := &handler{log: o.Log, refusals: newRefusalSampler(time.Now), metrics: m, proxies: o.TrustedProxies, https: o.HTTPS, tracer: o.Tracer,
-		bodies: newBodyLimit(cmp.Or(o.LargeBodies, DefaultLargeBodies))}
+		bodies: arrival.NewQueue(cmp.Or(o.LargeBodies, DefaultLargeBodies), bodyGrace)}
 	own := []Mount{
 		{Prefix: "/healthz", Handler: http.HandlerFunc(healthz), API: true, Quiet: true},
 		{Prefix: "/readyz", Handler: ready, API: true, Quiet: true},
@@ -89,10 +90,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Body != nil && r.Body != http.NoBody {
 		// Only this copy of the request changes: net/http looks at its own body to
 		// see whether a client still waits for "100 Continue".
-		q.body.ReadCloser, q.body.limit, q.body.writer = r.Body, h.bodies, w
+		q.body = requestBody{ReadCloser: r.Body, queue: h.bodies, request: &q.Context, writer: w}
 		r.Body = http.MaxBytesReader(w, &q.body, mount.MaxBody)
 	}
-	defer h.bodies.release(&q.body)
+	defer q.body.release()
 	defer func() { h.finish(q, r, recover()) }()
 	mount.Handler.ServeHTTP(&q.writer, r)
 }
@@ -152,7 +153,7 @@ func (h *handler) finish(q *request, r *http.Request, panicked any) {
 		// Only a broken connection tells the client that the answer is incomplete.
 		panic(http.ErrAbortHandler)
 	case q.body.bodyPending(r):
-		h.bodies.release(&q.body)
+		q.body.release()
 		drainUnread(q.ResponseWriter, &q.body)
 	}
 }
