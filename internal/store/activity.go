@@ -102,7 +102,8 @@ func (s *Store) loadActivities(ctx context.Context, tx db.Tx, items []domain.Act
 		report.recorded[id] = true
 		return err
 	}, `SELECT x.id FROM activities x WHERE `+isKnown, activities)
-	return report, tx.Send(ctx, b)
+	err := tx.Send(ctx, b)
+	return report, err
 }
 
 func (r *activityReport) apply(items []domain.ActivityItem, now time.Time) []domain.ActivityResult {

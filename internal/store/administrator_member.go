@@ -67,7 +67,8 @@ func (s *Store) lockMembers(ctx context.Context, tx db.Tx, company int64) (map[i
 		return err
 	}, `SELECT m.administrator_id, m.role FROM company_administrators m WHERE m.company_id = $1
 		ORDER BY m.administrator_id`+s.db.ForUpdate("m"), company)
-	return roles, tx.Send(ctx, b)
+	err := tx.Send(ctx, b)
+	return roles, err
 }
 
 // isLastOwner reports whether a company would have no owner without this one.

@@ -149,7 +149,8 @@ func (s *Store) APIRequestHours(ctx context.Context, company, token int64, since
 		return err
 	}, `SELECT h.hour, CAST(sum(h.succeeded) AS bigint), CAST(sum(h.failed) AS bigint), CAST(sum(h.server_errors) AS bigint) FROM api_request_hours h`+where.where()+
 		` GROUP BY h.hour ORDER BY h.hour`, where.args...)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // ExpireAPIRequests removes the requests from before the instant and their counts, in

@@ -13,7 +13,7 @@ import (
 // however many it passes over; only those of the page are read.
 func (s *Store) AssignmentList(ctx context.Context, company int64, q domain.AssignmentQuery, p domain.PageRequest) (domain.Page[domain.Assignment], error) {
 	var out domain.Page[domain.Assignment]
-	source, err := s.sourceOf(ctx, company, q)
+	source, err := s.newAssignmentSource(ctx, company, q)
 	if err != nil {
 		return out, err
 	}
@@ -111,7 +111,8 @@ func (s *Store) AssignmentHistory(ctx context.Context, company, id int64) ([]dom
 	}, `SELECT h.at, h.from_status, h.to_status, h.cause, coalesce(h.detail, ''), coalesce(h.actor_kind, ''),
 			`+actorLabelSQL("coalesce(h.actor, '')")+`
 		FROM assignment_history h WHERE h.company_id = $1 AND h.assignment_id = $2 ORDER BY h.at, h.id`, company, id)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // AssignedBy returns who made an assignment and on which way: an ActorKind or

@@ -8,9 +8,9 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// maxTagged is how many people may have a tag for a list to begin with them. Their
-// assignments are found from an index alone. The
-// assignments of more people are found on the way along the list's own order.
+// maxTagged is how many people may have a tag for a list to begin with them: their
+// assignments are found from an index alone. The assignments of more people are found
+// on the way along the list's own order.
 const maxTagged = 5000
 
 // assignmentSource is the FROM and the WHERE clause of the assignments, called a, that
@@ -21,13 +21,13 @@ type assignmentSource struct {
 	cond   *conditions
 }
 
-// sourceOf returns the source of a query. It begins with the people if a search or a
+// newAssignmentSource returns the source of a query. It begins with the people if a search or a
 // tag that few have selects them.
-func (s *Store) sourceOf(ctx context.Context, company int64, q domain.AssignmentQuery) (assignmentSource, error) {
+func (s *Store) newAssignmentSource(ctx context.Context, company int64, q domain.AssignmentQuery) (assignmentSource, error) {
 	out := assignmentSource{cond: &conditions{}}
 	search := domain.CleanSearch(q.Search)
 	few := false
-	if q.Tag != "" && search == "" {
+	if q.Tag != "" && search == "" && q.EmployeeID == 0 {
 		var err error
 		if few, err = s.fewHaveTag(ctx, company, q.Tag); err != nil {
 			return out, err
@@ -64,7 +64,8 @@ func (s *Store) fewHaveTag(ctx context.Context, company int64, tag string) (few 
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return r.Scan(&few) }, `SELECT count(*) <= $3 FROM (SELECT 1 FROM employee_tags t
 		WHERE t.company_id = $1 AND t.tag = $2 LIMIT $3 + 1) t`, company, tag, int64(maxTagged))
-	return few, s.read(ctx, b)
+	err = s.read(ctx, b)
+	return few, err
 }
 
 // clause returns the FROM and the WHERE clause.

@@ -92,7 +92,8 @@ func auditActions(ctx context.Context, c db.Conn, prefix string, among auditScan
 	}, `WITH RECURSIVE skip (action) AS (SELECT `+next("")+` UNION ALL
 		SELECT `+next(" AND e.action > l.action")+` FROM skip l WHERE l.action IS NOT NULL)
 		SELECT action FROM skip WHERE action IS NOT NULL`, where.args...)
-	return out, c.Send(ctx, b)
+	err := c.Send(ctx, b)
+	return out, err
 }
 
 // auditMatches is what the text of a search can mean in the log.

@@ -48,5 +48,6 @@ func (s *Store) PlatformAudit(ctx context.Context, limit int) ([]domain.AuditEnt
 		return err
 	}, `SELECT id, at, actor_kind, actor_id, actor_label, action, record_kind, record_id, request_id, address, detail
 		FROM platform_audit_entries ORDER BY id DESC LIMIT $1`, limit)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }

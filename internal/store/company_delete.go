@@ -66,7 +66,8 @@ func (s *Store) CountCompanyRows(ctx context.Context, company int64) (map[string
 			return err
 		}, `SELECT count(*) FROM `+t.name+` WHERE company_id = $1`, company)
 	}
-	return out, mapUnavailable(s.db.Snapshot(ctx, func(c db.Conn) error { return c.Send(ctx, b) }))
+	err = mapUnavailable(s.db.Snapshot(ctx, func(c db.Conn) error { return c.Send(ctx, b) }))
+	return out, err
 }
 
 // DeleteCompany removes a company that is suspended, with all its rows, in short

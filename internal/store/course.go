@@ -186,5 +186,6 @@ func (s *Store) Course(ctx context.Context, company, id int64) (domain.Course, e
 		}
 		return err
 	}, `SELECT title, coalesce(source_position, 0) FROM course_modules WHERE course_id = $1 ORDER BY position`, id)
-	return course, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return course, err
 }

@@ -57,7 +57,8 @@ func (s *Store) hasRenames(ctx context.Context) (bool, error) {
 	pending := false
 	b := &db.Batch{}
 	b.Query(func(db.Rows) error { pending = true; return nil }, `SELECT 1 FROM course_renames LIMIT 1`)
-	return pending, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return pending, err
 }
 
 // stampRenamedCourse does one step. It returns false if there is no course that

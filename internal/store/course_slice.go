@@ -27,7 +27,8 @@ func (s *Store) CourseOverviews(ctx context.Context, company int64) ([]domain.Co
 		return err
 	}, `SELECT `+courseColumns+`, (SELECT count(*) FROM course_modules m WHERE m.course_id = c.id)
 		FROM course_grants g JOIN courses c ON c.id = g.course_id WHERE g.company_id = $1 ORDER BY c.id`, company)
-	return out, s.read(ctx, b)
+	err = s.read(ctx, b)
+	return out, err
 }
 
 // DaysToComplete returns how many live assignments of a course were completed in each
@@ -48,7 +49,8 @@ func (s *Store) DaysToComplete(ctx context.Context, company, course int64) (map[
 			SELECT text_key, n FROM totals WHERE company_id = $1 AND kind = '`+totalDaysTaken+`' AND number_key = $2
 			UNION ALL SELECT text_key, n FROM total_changes WHERE company_id = $1 AND kind = '`+totalDaysTaken+`' AND number_key = $2
 		) k GROUP BY k.text_key HAVING sum(k.n) > 0`, company, course)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // EditSlice changes the name, the external id and the modules of a slice that no live

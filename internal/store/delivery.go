@@ -81,7 +81,8 @@ func (s *Store) WaitingDeliveries(ctx context.Context, company, endpoint int64) 
 	b.Query(func(r db.Rows) error { return r.Scan(&n) },
 		`SELECT (SELECT count(*) FROM deliveries d WHERE d.company_id = $1 AND d.endpoint_id = $2 AND d.state = 'pending') +
 			(SELECT count(*) FROM deliveries d WHERE d.company_id = $1 AND d.endpoint_id = $2 AND `+inState[domain.DeliveryHeld]+`)`, company, endpoint)
-	return n, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return n, err
 }
 
 // Delivery returns one delivery with its body and every attempt. Codes: not_found.

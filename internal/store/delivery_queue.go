@@ -195,7 +195,8 @@ func (s *Store) LeaseOwners(ctx context.Context, company int64, within time.Dura
 		return err
 	}, `SELECT DISTINCT lease_owner FROM endpoints WHERE company_id = $1 AND lease_owner <> '' AND lease_until > $2`,
 		company, s.db.Now().Add(-within))
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // waiting is every endpoint with pending deliveries, by one probe of the index each.
@@ -235,7 +236,8 @@ func (s *Store) DeliveryBacklog(ctx context.Context, owner string, horizon time.
 		`SELECT CAST(coalesce(sum((SELECT count(*) FROM (SELECT 1 FROM deliveries d WHERE d.company_id = k.key_company
 			AND d.endpoint_id = k.key_id AND d.state = 'pending' AND d.due_at <= $1 LIMIT $2) c)), 0) AS bigint) FROM `+rows+` k`,
 		append([]any{now, domain.MaxDepthPerEndpoint}, args...)...)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // OldestUnattended returns when the oldest due delivery became due that no live

@@ -262,7 +262,8 @@ func (s *Store) readEmployees(ctx context.Context, keys []employeeKey) ([]employ
 		s.db.Join("employees", "e", `e.company_id = k.company_id AND e.external_id = k.external_id AND e.left_at IS NULL`)+
 		s.db.LeftJoin("assignments", "a", assignmentsOfEmployee+withinBatch)+
 		s.db.LeftJoin("courses", "c", courseOfAssignment)+` ORDER BY k.n, a.id`, args...)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // rowNumbers returns the numbers from 0 to n-1: the column by which a result row

@@ -97,7 +97,8 @@ func (s *Store) lastLookedAt(ctx context.Context, c db.Conn, company int64, p do
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return r.Scan(&last) },
 		fmt.Sprintf(`SELECT e.id FROM employees e%s ORDER BY e.id LIMIT 1 OFFSET %d`, cond.where(), domain.LookedAtPerRow*p.Limit-1), cond.args...)
-	return last, c.Send(ctx, b)
+	err = c.Send(ctx, b)
+	return last, err
 }
 
 // countAssignments adds the figures of the listed employees' live assignments.

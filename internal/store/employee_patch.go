@@ -91,7 +91,8 @@ func (s *Store) loadForPatch(ctx context.Context, tx callerTx, who employeeSelec
 		events = 1
 	}
 	tx.box.prepare(b, tx, events, company)
-	return found, tx.Send(ctx, b)
+	err := tx.Send(ctx, b)
+	return found, err
 }
 
 // confirmNotFound returns the error for an employee who was found neither among

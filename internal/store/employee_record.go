@@ -99,5 +99,6 @@ func (s *Store) ErasureEffects(ctx context.Context, company, id int64) (domain.E
 		FROM assignments a WHERE a.company_id = $1 AND a.employee_id = $2`, company, id)
 	b.Query(func(r db.Rows) error { return r.Scan(&out.Events) }, `SELECT count(*) FROM events v
 		WHERE v.company_id = $1 AND v.employee_id = $2 AND v.kind <> 'employee.removed'`, company, id)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }

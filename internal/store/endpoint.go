@@ -71,7 +71,8 @@ func (s *Store) Endpoints(ctx context.Context, company int64) ([]domain.Endpoint
 		out = append(out, e)
 		return err
 	}, `SELECT `+endpointColumns+` FROM endpoints WHERE company_id = $1 AND removed_at IS NULL ORDER BY id`, company)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // Endpoint returns one endpoint. Codes: not_found.
@@ -160,7 +161,8 @@ func (s *Store) lockAsked(ctx context.Context, tx db.Tx, company, id int64) ([]d
 		out = slices.Compact(slices.Sorted(slices.Values(append(kinds, before...))))
 		return err
 	}, `SELECT e.events, e.past_events FROM endpoints e WHERE e.company_id = $1 AND e.id = $2`+s.db.ForUpdate("e"), company, id)
-	return out, tx.Send(ctx, b)
+	err := tx.Send(ctx, b)
+	return out, err
 }
 
 // UpdateEndpoint changes where and what is sent. Codes: not_found.

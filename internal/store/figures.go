@@ -45,13 +45,14 @@ func (s *Store) TabCounts(ctx context.Context, company int64, q domain.Assignmen
 			return err
 		}, `SELECT count(*) FROM assignments a`+cond.where(), cond.args...)
 	}
-	return out, s.read(ctx, b)
+	err = s.read(ctx, b)
+	return out, err
 }
 
 // countTabs counts the tabs of a query that no kept total answers.
 func (s *Store) countTabs(ctx context.Context, company int64, q domain.AssignmentQuery) (domain.TabCounts, error) {
 	out := domain.TabCounts{N: map[domain.AssignmentTab]int64{}}
-	source, err := s.sourceOf(ctx, company, q)
+	source, err := s.newAssignmentSource(ctx, company, q)
 	if err != nil {
 		return out, err
 	}

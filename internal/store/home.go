@@ -44,7 +44,8 @@ func (s *Store) HomeFigures(ctx context.Context, company int64, completedSince t
 			UNION ALL SELECT number_key, n FROM total_changes WHERE company_id = $1 AND kind = '`+totalCompleted+`' AND number_key >= $2
 		) k GROUP BY k.number_key HAVING sum(k.n) <> 0 ORDER BY k.number_key`, company, completedSince.Unix())
 	s.queueEarlier(b, company, now, &out)
-	return out, s.read(ctx, b)
+	err = s.read(ctx, b)
+	return out, err
 }
 
 // hasFigures reports whether the totals of a company are complete, with those that

@@ -91,7 +91,8 @@ func (s *Store) imports(ctx context.Context, condition string, args ...any) ([]d
 		out = append(out, i)
 		return err
 	}, `SELECT i.company_id, i.id, i.file_name, i.header, i.fields, i.total, i.job_id, i.created_at FROM imports i WHERE `+condition, args...)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // ImportRows returns the next rows of an import, only those with the outcome if it
@@ -110,7 +111,8 @@ func (s *Store) ImportRows(ctx context.Context, i domain.Import, outcome domain.
 		return err
 	}, `SELECT r.number, r.cells, r.outcome, r.assigned, r.problem FROM import_rows r WHERE r.company_id = $1 AND r.import_id = $2 AND r.number > $3
 		AND ($4 = '' OR r.outcome = $4) ORDER BY r.number LIMIT $5`, i.CompanyID, i.ID, after, string(outcome), limit)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // SetImportFields stores which column holds what. Codes: conflict.
@@ -195,7 +197,8 @@ func (s *Store) ProvisionStates(ctx context.Context, company int64, in []domain.
 		b.Query(each, `SELECT `+employeeColumns+`, k.n FROM `+keys+` k`+
 			s.db.Join("employees", "e", fmt.Sprintf(`e.company_id = $%d AND `, len(args))+condition+` AND e.left_at IS NULL`), args...)
 	}
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // ProvisionAll provisions several people in one transaction as far as possible. A

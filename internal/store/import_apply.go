@@ -56,7 +56,8 @@ func (s *Store) HeldCourses(ctx context.Context, company int64, employees, cours
 		return err
 	}, `SELECT a.employee_id, a.course_id FROM assignments a
 		WHERE a.company_id = $1 AND `+isHolder+` AND `+isHeld+` AND a.revoked_at IS NULL`, company, holders, held)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // PatchNames changes the names and tags of employees, by their ids, in one

@@ -123,7 +123,8 @@ func (s *Store) jobs(ctx context.Context, rest string, args ...any) ([]domain.Jo
 		out = append(out, j)
 		return err
 	}, `SELECT `+jobColumns+` FROM jobs j `+rest, args...)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // JobItems returns the next records of a job, by ascending id.
@@ -137,7 +138,8 @@ func (s *Store) JobItems(ctx context.Context, j domain.Job, after int64, limit i
 		return err
 	}, `SELECT i.record_id, i.outcome, i.at FROM job_items i WHERE i.company_id = $1 AND i.job_id = $2 AND i.record_id > $3
 		ORDER BY i.record_id LIMIT $4`, j.CompanyID, j.ID, after, limit)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // AdvanceJob saves the progress of a step. It fails with ErrJobMoved if the job is

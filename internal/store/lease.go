@@ -55,7 +55,8 @@ func (s *Store) Setting(ctx context.Context, key string) ([]byte, error) {
 	var kept []byte
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return r.Scan(&kept) }, `SELECT value FROM settings WHERE key = $1`, key)
-	return kept, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return kept, err
 }
 
 // CompareAndSwapSetting puts value in the place of old; false when something else is kept there.

@@ -49,7 +49,8 @@ func (s *Store) hasDue(ctx context.Context) (bool, error) {
 	b := &db.Batch{}
 	b.Query(func(db.Rows) error { due = true; return nil },
 		`SELECT 1 FROM assignments WHERE overdue_at IS NULL AND revoked_at IS NULL AND status <> 'completed' AND deadline <= $1 ORDER BY deadline LIMIT 1`, s.Now())
-	return due, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return due, err
 }
 
 // markOverdue marks assignments that the transaction has locked. They are read

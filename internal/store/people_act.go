@@ -94,7 +94,8 @@ func (s *Store) loadPeople(ctx context.Context, tx callerTx, act domain.PeopleAc
 		}
 		tx.box.prepare(b, tx, len(ids), company)
 	}
-	return found, tx.Send(ctx, b)
+	err := tx.Send(ctx, b)
+	return found, err
 }
 
 // decidePeople returns the employees who change, as they are afterwards, and what

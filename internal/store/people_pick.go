@@ -108,7 +108,8 @@ func (s *Store) Tags(ctx context.Context, company int64) ([]string, error) {
 			UNION ALL
 			SELECT (SELECT min(x.tag) FROM employee_tags x WHERE x.company_id = $1 AND x.tag > t.tag) FROM t WHERE t.tag IS NOT NULL)
 		SELECT t.tag FROM t WHERE t.tag IS NOT NULL LIMIT $2`, company, maxTags)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // FindPeople returns live employees whose name, e-mail address or external id begins

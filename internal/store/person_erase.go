@@ -85,7 +85,8 @@ func (s *Store) administratorIDs(ctx context.Context, email string) ([]int64, er
 		return err
 	}, `SELECT id FROM administrators WHERE email_folded = $1
 		UNION ALL SELECT administrator_id FROM former_administrators WHERE email_folded = $1`, domain.FoldEmail(email))
-	return ids, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return ids, err
 }
 
 // eraseServing takes an administrator out of every company and withdraws their

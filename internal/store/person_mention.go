@@ -49,7 +49,8 @@ func readMentions(ctx context.Context, c db.Conn, email string) ([]domain.Person
 		return err
 	}, `SELECT company_id, import_id, cells FROM import_rows WHERE company_id IN (SELECT c.id FROM companies c)
 		AND cells <> '[]' AND lower(cells) LIKE $1 ESCAPE '!' ORDER BY company_id, import_id, number`, cellPattern(email))
-	return out, c.Send(ctx, b)
+	err := c.Send(ctx, b)
+	return out, err
 }
 
 var likeEscaper = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")

@@ -79,7 +79,8 @@ func (s *Store) CountRedeliverable(ctx context.Context, company int64, f domain.
 	var total int64
 	b := &db.Batch{}
 	countRedeliverable(b, company, f, &total)
-	return total, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return total, err
 }
 
 // countRedeliverable counts within the index deliveries_unfinished alone, and
@@ -177,7 +178,8 @@ func (s *Store) OpenRedeliveries(ctx context.Context) ([]domain.Redelivery, erro
 		out = append(out, j)
 		return err
 	}, `SELECT `+redeliveryColumns+` FROM redeliveries WHERE finished_at IS NULL ORDER BY created_at, id`)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // ContinueRedelivery puts the next deliveries of a redelivery back into the

@@ -47,7 +47,8 @@ func (s *Store) CompletionByCourse(ctx context.Context, company int64, q domain.
 		out = append(out, c)
 		return err
 	}, `SELECT a.course_id, `+columns+` FROM assignments a`+cond.where()+` GROUP BY a.course_id`, cond.args...)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // CompletionByTag counts assignments by the tags of their employees: those of a
@@ -67,7 +68,8 @@ func (s *Store) CompletionByTag(ctx context.Context, company int64, q domain.Rep
 		return err
 	}, `SELECT t.tag, `+columns+` FROM assignments a JOIN employee_tags t ON t.company_id = a.company_id AND t.employee_id = a.employee_id`+
 		cond.where()+` GROUP BY t.tag`, cond.args...)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // PeopleByTag returns how many employees have each tag.
@@ -93,7 +95,8 @@ func (s *Store) PeopleByTag(ctx context.Context, company int64) (map[string]int6
 		out[tag] = n
 		return err
 	}, sql, company)
-	return out, s.read(ctx, b)
+	err = s.read(ctx, b)
+	return out, err
 }
 
 // Lateness counts overdue assignments by how late they are.
@@ -121,7 +124,8 @@ func (s *Store) Lateness(ctx context.Context, company int64, q domain.ReportQues
 	}
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return r.Scan(dest...) }, `SELECT `+columns+` FROM assignments a`+cond.where(), cond.args...)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // Compliance counts the required assignments that were due before q.On, by course. A
@@ -144,7 +148,8 @@ func (s *Store) Compliance(ctx context.Context, company int64, q domain.ReportQu
 	}, `SELECT a.course_id, count(*), count(*) FILTER (WHERE `+done+` AND a.completed_at <= a.deadline),
 			count(*) FILTER (WHERE `+done+` AND a.completed_at > a.deadline)
 		FROM assignments a`+cond.where()+` GROUP BY a.course_id`, cond.args...)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // CourseNames returns the names of some courses.
@@ -162,7 +167,8 @@ func (s *Store) CourseNames(ctx context.Context, ids []int64) (map[int64]string,
 		names[id] = name
 		return err
 	}, `SELECT c.id, c.name FROM courses c WHERE `+isNamed, keys)
-	return names, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return names, err
 }
 
 // MatrixCells returns the newest live assignments of some people in some courses.
@@ -184,5 +190,6 @@ func (s *Store) MatrixCells(ctx context.Context, company int64, people, courses 
 		return err
 	}, `SELECT a.employee_id, a.course_id, a.id, a.status, a.deadline FROM assignments a
 		WHERE a.company_id = $1 AND `+isListed+` AND `+isShown+` AND a.revoked_at IS NULL`, company, ids, columns)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }

@@ -34,7 +34,8 @@ func (s *Store) savedViews(ctx context.Context, rest string, args ...any) ([]dom
 		out = append(out, v)
 		return err
 	}, `SELECT v.id, v.page, v.filter, v.name, `+actorLabelSQL("v.saved_by")+`, v.saved_at FROM saved_views v `+rest, args...)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // AddSavedView keeps a view. It locks the company, so that views that are saved at

@@ -72,7 +72,8 @@ func readSealed(ctx context.Context, tx db.Tx, sql string, after domain.Endpoint
 		rows = append(rows, row)
 		return err
 	}, sql, after.CompanyID, after.ID, resealStep)
-	return rows, tx.Send(ctx, b)
+	err = tx.Send(ctx, b)
+	return rows, err
 }
 
 func updateSealed(tx db.Tx, sql string, rows []sealedRow, reseal Reseal) (changed int64, err error) {

@@ -17,7 +17,8 @@ func (s *Store) AllEndpoints(ctx context.Context) (out []domain.Endpoint, err er
 		out = append(out, e)
 		return err
 	}, `SELECT `+endpointColumns+` FROM endpoints WHERE removed_at IS NULL ORDER BY company_id, id`)
-	return out, s.read(ctx, b)
+	err = s.read(ctx, b)
+	return out, err
 }
 
 // SecondFactors returns the administrators who have begun to set up a second factor,
@@ -30,7 +31,8 @@ func (s *Store) SecondFactors(ctx context.Context) (out []domain.SealedFactor, e
 		out = append(out, f)
 		return err
 	}, `SELECT id, email, totp_secret FROM administrators WHERE totp_secret IS NOT NULL ORDER BY id`)
-	return out, s.read(ctx, b)
+	err = s.read(ctx, b)
+	return out, err
 }
 
 // ReplaceLostSecret puts a new secret in the place of one that cannot be read. Codes:

@@ -75,7 +75,8 @@ func (s *Store) Sessions(ctx context.Context, administrator int64) ([]domain.Ses
 		return err
 	}, `SELECT `+sessionColumns+` FROM sessions x WHERE x.administrator_id = $1 AND x.expires_at > $2
 		ORDER BY x.seen_at DESC, x.id DESC`, administrator, s.Now())
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // EndSession ends one of an administrator's own sessions. Codes: not_found.

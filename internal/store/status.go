@@ -35,7 +35,8 @@ func (s *Store) EndpointCounts(ctx context.Context) (out domain.EndpointCounts, 
 		`SELECT count(*) - count(e.disabled_at), count(e.disabled_at), count(CASE WHEN EXISTS (SELECT 1 FROM deliveries d
 			WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND d.state = 'held') THEN 1 END)
 		FROM endpoints e WHERE e.removed_at IS NULL`)
-	return out, s.read(ctx, b)
+	err = s.read(ctx, b)
+	return out, err
 }
 
 // StuckEndpoints returns endpoints of all companies with deliveries that were due before

@@ -99,7 +99,8 @@ func (s *Store) KnowsAddress(ctx context.Context, key string) (bool, error) {
 	b := &db.Batch{}
 	b.Query(func(db.Rows) error { known = true; return nil },
 		`SELECT 1 FROM sign_in_throttles WHERE key = $1 AND blocked_until > $2`, key, s.Now())
-	return known, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return known, err
 }
 
 // rememberAddress queues that someone has signed in from an address. It is a row of

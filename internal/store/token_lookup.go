@@ -59,7 +59,8 @@ func (s *Store) PlatformTokenByHash(ctx context.Context, hash [sha256.Size]byte)
 	readVersion(b, domain.CacheTokens, &out.Version)
 	b.Query(func(r db.Rows) error { out.Found = true; return r.Scan(platformTokenDest(&out.Token)...) },
 		`SELECT `+platformColumns+` FROM platform_tokens p WHERE p.hash = $1`, hash[:])
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // CreatePlatformToken stores a new token of the learning platform.
@@ -95,7 +96,8 @@ func (s *Store) PlatformTokens(ctx context.Context) ([]domain.PlatformToken, err
 		out = append(out, p)
 		return err
 	}, `SELECT `+platformColumns+` FROM platform_tokens p ORDER BY p.id DESC`)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // RevokePlatformToken ends a token of the learning platform. Revoking it again

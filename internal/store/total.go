@@ -161,7 +161,8 @@ func (s *Store) readTotal(ctx context.Context, expression string, args []any) (i
 	var n int64
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return r.Scan(&n) }, `SELECT `+expression, args...)
-	return n, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return n, err
 }
 
 // AssignmentTotals returns how many live assignments the company has, by course. A
@@ -202,5 +203,6 @@ func (s *Store) AssignmentTotals(ctx context.Context, company int64) (domain.Ass
 	}, `SELECT k.course_id, k.status, CAST(sum(k.n) AS bigint) FROM (`+source+`
 			UNION ALL SELECT course_id, '', count(*)`+live+unmarkedOverdue+` GROUP BY course_id
 		) k GROUP BY k.course_id, k.status`, company, s.Now())
-	return out, s.read(ctx, b)
+	err = s.read(ctx, b)
+	return out, err
 }

@@ -115,7 +115,8 @@ func (t totalSource) difference(ctx context.Context, conn db.Conn, company, firs
 	}, `SELECT d.kind, d.number_key, d.text_key, CAST(sum(d.n) AS bigint) FROM (
 		SELECT x.kind, x.number_key, x.text_key, x.n FROM (`+t.countSQL+`) x UNION ALL `+t.negatedTotalsSQL()+`) d
 		GROUP BY d.kind, d.number_key, d.text_key HAVING sum(d.n) <> 0 ORDER BY 1, 2, 3`, args...)
-	return out, conn.Send(ctx, b)
+	err := conn.Send(ctx, b)
+	return out, err
 }
 
 // check returns the totals of all ranges that are wrong.

@@ -24,7 +24,8 @@ func (s *Store) CacheVersions(ctx context.Context) (domain.CacheVersions, error)
 		out[domain.CacheKind(name)] = version
 		return err
 	}, `SELECT name, version FROM cache_versions`)
-	return out, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return out, err
 }
 
 // OnCacheChange adds a function that is called after each transaction of this

@@ -27,7 +27,8 @@ func (r *bufferedReader) Exec(ctx context.Context, sql string, args ...any) (n i
 		n = touched
 		return nil
 	}}}}
-	return n, r.Send(ctx, b)
+	err = r.Send(ctx, b)
+	return n, err
 }
 
 // Query implements db.Conn.
@@ -38,7 +39,8 @@ func (r *bufferedReader) Query(ctx context.Context, sql string, args ...any) (db
 		held.rows = append(held.rows, row.(*heldRow)) //nolint:forcetypeassert // Send passes nothing else.
 		return nil
 	}, sql, args...)
-	return held, r.Send(ctx, b)
+	err := r.Send(ctx, b)
+	return held, err
 }
 
 // Send implements db.Conn.

@@ -19,7 +19,8 @@ func (r *pooledReader) Exec(ctx context.Context, sql string, args ...any) (n int
 		n = touched
 		return nil
 	}}}}
-	return n, r.Send(ctx, b)
+	err = r.Send(ctx, b)
+	return n, err
 }
 
 func (r *pooledReader) Send(ctx context.Context, b *db.Batch) error {

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -174,7 +175,8 @@ func (t *tx) Exec(ctx context.Context, sql string, args ...any) (n int64, err er
 		n = touched
 		return nil
 	}}}}
-	return n, t.Send(ctx, b)
+	err = t.Send(ctx, b)
+	return n, err
 }
 
 func (t *tx) Query(ctx context.Context, sql string, args ...any) (db.Rows, error) {
@@ -195,7 +197,12 @@ func (t *tx) IDs(b *db.Batch, sequence string, n int, into *[]int64) {
 		"SELECT coalesce(array_agg(nextval('"+sequence+"')), '{}') FROM generate_series(1, $1)", n)
 }
 
-func (t *tx) SendAndCommit(b *db.Batch) { t.last = b }
+func (t *tx) SendAndCommit(b *db.Batch) {
+	if t.last != nil {
+		b = &db.Batch{Items: slices.Concat(t.last.Items, b.Items)}
+	}
+	t.last = b
+}
 
 func (t *tx) commit(ctx context.Context) error {
 	if !t.begun && t.last.Empty() {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/store/db"
@@ -120,13 +121,13 @@ func (q uncancelled) Send(ctx context.Context, b *db.Batch) error {
 // tx is the transaction of one writer. It begins with its first statement, as a
 // savepoint if the writer shares the transaction of others.
 type tx struct {
-	conn   *conn
-	clock  *db.Clock
-	shared bool
-	begun  bool
-	waits  bool // for the commit that it shares
-	now    time.Time
-	last   *db.Batch
+	conn         *conn
+	clock        *db.Clock
+	shared       bool
+	begun        bool
+	awaitsCommit bool // of the transaction that it shares
+	now          time.Time
+	last         *db.Batch
 }
 
 func (t *tx) begin(ctx context.Context) error {
@@ -193,7 +194,12 @@ func (t *tx) IDs(b *db.Batch, sequence string, n int, into *[]int64) {
 	}, "UPDATE sequences SET value = value + $1 WHERE name = $2 RETURNING value", n, sequence)
 }
 
-func (t *tx) SendAndCommit(b *db.Batch) { t.last = b }
+func (t *tx) SendAndCommit(b *db.Batch) {
+	if t.last != nil {
+		b = &db.Batch{Items: slices.Concat(t.last.Items, b.Items)}
+	}
+	t.last = b
+}
 
 // run runs fn and its last batch. The transaction stays open.
 func (t *tx) run(ctx context.Context, fn func(db.Tx) error) error {

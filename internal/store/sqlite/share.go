@@ -33,10 +33,12 @@ func (e *Engine) writeOnce(ctx context.Context, fn func(db.Tx) error) error {
 		defer func() { e.endTurn(ctx, t, committed, err) }() // after a panic too
 		err = t.run(ctx, fn)
 	}()
-	if t.waits {
+	if t.awaitsCommit {
 		err = cmp.Or(<-committed, err)
 	}
-	e.noteWrite(err)
+	if t.begun || err != nil {
+		e.noteWrite(err)
+	}
 	return err
 }
 
@@ -48,9 +50,9 @@ func (e *Engine) endTurn(ctx context.Context, t *tx, committed chan error, err e
 	// nobody any more, must not return before their changes are visible.
 	switch {
 	case err != nil && t.rollback():
-		c.finish(err)
+		c.finish(db.ErrRetry) // it is not the failure of the others: they run again
 	case t.begun && (err == nil || t.shared):
-		t.waits = true
+		t.awaitsCommit = true
 		c.sharing = append(c.sharing, committed)
 	}
 	if n := len(c.sharing); n > 0 {

@@ -175,6 +175,46 @@ func TestAPanicInASharedTransaction(t *testing.T) {
 	all.Wait()
 }
 
+// A writer after whose failure SQLite has rolled everything back takes nothing from those
+// whose transaction it shared: they run again, and do not get its error.
+func TestALostTransactionRunsAgain(t *testing.T) {
+	t.Parallel()
+	s := newSettings(t)
+	errOwn := errors.New("the writer's own failure")
+	lost := false
+	for round := 0; round < 200 && !lost; round++ {
+		var all sync.WaitGroup
+		running := make(chan struct{})
+		key := fmt.Sprint("first ", round)
+		begun := s.Stats().WaitCount
+		var once sync.Once
+		all.Go(func() {
+			err := s.Write(s.Context(), func(tx db.Tx) error {
+				once.Do(func() { close(running); s.waitForWriter(begun) })
+				return s.put(tx, key)
+			})
+			if err != nil || !s.has(key) {
+				t.Errorf("the first writer returned with %v, its row is visible: %v", err, s.has(key))
+			}
+		})
+		<-running
+		all.Go(func() {
+			err := s.Write(s.Context(), func(tx db.Tx) error {
+				lost = !s.has(key)
+				_, err := tx.Exec(s.Context(), "ROLLBACK")
+				return errors.Join(err, errOwn)
+			})
+			if !errors.Is(err, errOwn) {
+				t.Errorf("the writer that failed got %v", err)
+			}
+		})
+		all.Wait()
+	}
+	if !lost {
+		t.Error("the writers never shared a transaction")
+	}
+}
+
 // A reader is served while a writer has its transaction open.
 func TestReadersDoNotWaitForAWriter(t *testing.T) {
 	t.Parallel()

@@ -204,3 +204,22 @@ func TestUnavailable(t *testing.T) {
 		}
 	})
 }
+
+// Two batches that are sent with the commit are both done, in their order.
+func TestTwoLastBatches(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		err := s.Engine().Write(t.Context(), func(tx db.Tx) error {
+			for _, key := range []string{"one", "two"} {
+				b := &db.Batch{}
+				b.Exec(`INSERT INTO settings (key, value) VALUES ($1, $2)`, key, []byte{})
+				tx.SendAndCommit(b)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "rows", number(t, s, `SELECT count(*) FROM settings WHERE key IN ('one', 'two')`), 2)
+	})
+}
