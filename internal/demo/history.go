@@ -80,14 +80,15 @@ func (w *World) addCourses(ctx context.Context) error {
 		c.ID = id
 		w.courses = append(w.courses, c)
 	}
-	slice := domain.SliceInput{Name: "Workplace safety: office staff", Modules: []int{1, 3}}
-	id, err := w.learning.CutSlice(ctx, w.caller, w.courses[1].ID, slice)
-	if err != nil {
-		return fmt.Errorf("cut a slice: %w", err)
+	for _, slice := range courseSlices {
+		source := w.courses[slice.course]
+		id, err := w.learning.CutSlice(ctx, w.caller, source.ID, slice.input)
+		if err != nil {
+			return fmt.Errorf("cut the slice %s: %w", slice.input.Name, err)
+		}
+		source.ID, source.Name = id, slice.input.Name
+		w.courses = append(w.courses, source)
 	}
-	cut := w.courses[1]
-	cut.ID, cut.Name = id, slice.Name
-	w.courses = append(w.courses, cut)
 	return nil
 }
 

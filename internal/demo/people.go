@@ -63,3 +63,13 @@ var catalogue = []domain.Course{
 	{Name: "Forklift licence, theory", ExternalID: "FLT-EXAM", IsAssessment: true, PassMark: 90_00, AllowedAttempts: 3, Modules: []string{"Questions"}},
 	{Name: "Selling with care", ExternalID: "SAL-120", PassMark: 80_00, AllowedAttempts: 0, Modules: []string{"Listening", "Offering", "Following up"}},
 }
+
+// courseSlices are the demo company's slices, each with the index of the course that it is cut
+// from.
+var courseSlices = []struct {
+	course int
+	input  domain.SliceInput
+}{
+	{1, domain.SliceInput{Name: "Workplace safety: office staff", Modules: []int{1, 3}}},
+	{3, domain.SliceInput{Name: "Data protection: the essentials", Modules: []int{1, 2}}},
+}
