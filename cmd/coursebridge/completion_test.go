@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/alecthomas/kong"
@@ -88,29 +89,35 @@ func TestManPageHasEveryCommandAndFlag(t *testing.T) {
 
 func TestHealth(t *testing.T) {
 	t.Parallel()
-	status := http.StatusOK
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/readyz" {
-			t.Errorf("asked for %s", r.URL.Path)
-		}
-		w.WriteHeader(status)
-		_, _ = io.WriteString(w, "the database is unavailable")
-	}))
-	_, port, _ := strings.Cut(server.Listener.Addr().String(), ":")
-	check := func() (int, string) {
-		var out bytes.Buffer
-		code := run(context.WithoutCancel(t.Context()), []string{"health", "--listen", "0.0.0.0:" + port}, &out, &out)
-		return code, out.String()
-	}
-	if code, out := check(); code != 0 || out != "ok\n" {
-		t.Errorf("a ready server: %d %q", code, out)
-	}
-	status = http.StatusServiceUnavailable
-	if code, out := check(); code != 1 || !strings.Contains(out, "the database is unavailable") {
-		t.Errorf("a server that is not ready: %d %q", code, out)
-	}
-	server.Close()
-	if code, out := check(); code != 1 || !strings.Contains(out, "no server answers on 0.0.0.0:"+port) {
-		t.Errorf("no server: %d %q", code, out)
+	for name, start := range map[string]func(http.Handler) *httptest.Server{"http": httptest.NewServer, "https": httptest.NewTLSServer} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var status atomic.Int64
+			status.Store(http.StatusOK)
+			server := start(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/readyz" {
+					t.Errorf("asked for %s", r.URL.Path)
+				}
+				w.WriteHeader(int(status.Load()))
+				_, _ = io.WriteString(w, "the database is unavailable")
+			}))
+			_, port, _ := strings.Cut(server.Listener.Addr().String(), ":")
+			args := []string{"health", "--listen", "0.0.0.0:" + port}
+			if name == "https" {
+				args = append(args, "--tls-cert", "chain.pem")
+			}
+			check := func(wantCode int, want string) {
+				t.Helper()
+				var out bytes.Buffer
+				if code := run(context.WithoutCancel(t.Context()), args, &out, &out); code != wantCode || !strings.Contains(out.String(), want) {
+					t.Errorf("exit code %d, printed %q, want %d and %q", code, out.String(), wantCode, want)
+				}
+			}
+			check(0, "ok\n")
+			status.Store(http.StatusServiceUnavailable)
+			check(1, "the database is unavailable")
+			server.Close()
+			check(1, "no server answers on 0.0.0.0:"+port)
+		})
 	}
 }

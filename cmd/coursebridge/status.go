@@ -48,11 +48,12 @@ func (c *companyExportCommand) Run(ctx context.Context, cli *commands) error {
 }
 
 type healthCommand struct {
-	Listen []string `env:"COURSEBRIDGE_LISTEN" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where the server listens; the first address is asked."`
+	Listen  []string `env:"COURSEBRIDGE_LISTEN" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where the server listens; the first address is asked."`
+	TLSCert string   `env:"COURSEBRIDGE_TLS_CERT" name:"tls-cert" placeholder:"FILE" help:"The server's certificate, if it serves https."`
 }
 
 func (c *healthCommand) Run(ctx context.Context, cli *commands) error {
-	health, err := app.CheckHealth(ctx, c.Listen[0])
+	health, err := app.CheckHealth(ctx, c.Listen[0], c.TLSCert != "")
 	if err != nil {
 		return err
 	}

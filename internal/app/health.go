@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -21,32 +22,39 @@ func (h Health) String() string { return h.Status }
 const healthTimeout = 5 * time.Second
 
 // CheckHealth asks the server that listens on an address of this machine whether it
-// is ready. The address has the form of --listen.
-func CheckHealth(ctx context.Context, listen string) (Health, error) {
-	network, address := "tcp", listen
+// is ready. The address has the form of --listen. A server with a certificate of its
+// own is asked over https, except on a Unix socket.
+func CheckHealth(ctx context.Context, listen string, hasCertificate bool) (Health, error) {
+	network, address, url := "tcp", listen, "http://localhost/readyz"
+	if hasCertificate {
+		url = "https://localhost/readyz"
+	}
 	if path, isSocket := strings.CutPrefix(listen, "unix:"); isSocket {
-		network, address = "unix", path
+		network, address, url = "unix", path, "http://localhost/readyz"
 	} else if host, port, err := net.SplitHostPort(listen); err != nil {
-		return Health{}, fmt.Errorf("the address %q is not host:port or unix:/path", listen)
+		return Health{}, fmt.Errorf("the address %q is not host:port or unix:/path: name the one that the server listens on with --listen", listen)
 	} else if ip := net.ParseIP(host); host == "" || ip.Equal(net.IPv4zero) {
 		address = net.JoinHostPort("127.0.0.1", port) // not localhost: an image may have no hosts file
 	} else if ip.Equal(net.IPv6unspecified) {
 		address = net.JoinHostPort("::1", port)
 	}
-	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		var dialer net.Dialer
-		return dialer.DialContext(ctx, network, address)
-	}}
+	transport := &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var dialer net.Dialer
+			return dialer.DialContext(ctx, network, address)
+		},
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // The certificate is for the public name, and nothing secret is sent.
+	}
 	defer transport.CloseIdleConnections()
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/readyz", http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return Health{}, err
 	}
 	response, err := transport.RoundTrip(request)
 	if err != nil {
-		return Health{}, fmt.Errorf("no server answers on %s: %w", listen, err)
+		return Health{}, fmt.Errorf("no server answers on %s: %w; start coursebridge serve, or name its address with --listen", listen, err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
