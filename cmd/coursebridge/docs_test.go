@@ -66,13 +66,45 @@ func TestOperatorsFilesNameRealFlags(t *testing.T) {
 			}
 		}
 	}
-	file, err := os.Open("../../deploy/coursebridge.yaml")
+	for path, text := range operatorsFiles(t) {
+		files := []string{text}
+		if filepath.Base(path) != "coursebridge.yaml" {
+			files = configurationBlock.FindAllString(text, -1)
+		}
+		for _, file := range files {
+			file = strings.TrimSuffix(strings.TrimPrefix(file, "```yaml\n"), "```")
+			if got, err := parseConfig(strings.NewReader(file), settingNames(parser.Model)); err != nil || len(got.values) == 0 {
+				t.Errorf("%s: a configuration file has %d settings: %v", path, len(got.values), err)
+			}
+		}
+	}
+}
+
+// configurationBlock is a configuration file in a Markdown file.
+var configurationBlock = regexp.MustCompile("(?ms)^```yaml\n.*?^```$")
+
+// The page about installing has every setting of serve.
+func TestInstallPageHasEverySetting(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/operations/install.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = file.Close() }()
-	if _, err := parseConfig(file, settingNames(parser.Model)); err != nil {
-		t.Errorf("deploy/coursebridge.yaml: %v", err)
+	parser, err := kong.New(&commands{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, node := range parser.Model.Children {
+		if node.Name != "serve" {
+			continue
+		}
+		for _, group := range node.AllFlags(true) {
+			for _, flag := range group {
+				if len(flag.Envs) > 0 && !strings.Contains(string(page), "`--"+flag.Name+"`") {
+					t.Errorf("the page lacks --%s", flag.Name)
+				}
+			}
+		}
 	}
 }
 

@@ -195,13 +195,30 @@ func TestRestoredDatabaseSendsNoWebhooks(t *testing.T) {
 			t.Fatalf("the copy sent %d webhooks", n)
 		}
 		mustRun(t, restored, "webhook", "resume")
-		startServer(t, restored)
+		s = startServer(t, restored)
 		for deadline := time.Now().Add(20 * time.Second); received.Load() == 0; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatal("nothing is sent after webhook resume")
 			}
 		}
+		s.stop()
+		wantAttemptLine(t, s.log.String())
 	})
+}
+
+// wantAttemptLine fails unless the log has one line about an attempt, with the company
+// and with a duration in milliseconds.
+func wantAttemptLine(t *testing.T, log string) {
+	t.Helper()
+	var attempts []string
+	for line := range strings.Lines(log) {
+		if strings.Contains(line, `"msg":"webhook attempt"`) {
+			attempts = append(attempts, line)
+		}
+	}
+	if len(attempts) != 1 || !strings.Contains(attempts[0], `"company":1,`) || !strings.Contains(attempts[0], `"duration_ms":`) {
+		t.Errorf("the lines about one attempt: %q", attempts)
+	}
 }
 
 // provision creates an employee through the API.

@@ -18,6 +18,8 @@ const (
 	envPrefix = "COURSEBRIDGE_"
 	// fileSuffix is appended to a variable's name to name a file that holds its value.
 	fileSuffix = "_FILE"
+	// configVariable names the configuration file, as --config does.
+	configVariable = envPrefix + "CONFIG"
 )
 
 // fileResolver finds settings in the files that COURSEBRIDGE_…_FILE and --config
@@ -49,7 +51,8 @@ func (f *fileResolver) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag)
 	if path, set := os.LookupEnv(flag.Envs[0] + fileSuffix); set {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			return nil, fmt.Errorf("read the file that %s%s names: %w", flag.Envs[0], fileSuffix, err)
+			return nil, fmt.Errorf("read the file that %[1]s%[2]s names: %[3]w; name a file that this user can read, or unset %[1]s%[2]s",
+				flag.Envs[0], fileSuffix, err)
 		}
 		return strings.TrimSpace(string(text)), nil
 	}
@@ -77,7 +80,7 @@ func (f *fileResolver) readConfig(ctx *kong.Context) error {
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return &configFileError{path, err}
+		return &configFileError{path, fmt.Errorf("%w; name a file that this user can read with --config or %s, or leave it out", err, configVariable)}
 	}
 	defer func() { _ = file.Close() }()
 	f.path = path

@@ -63,7 +63,7 @@ func TestSettingsComeFromVariablesAndFiles(t *testing.T) {
 	wantRefused(t, "line 2 must have the form name: value", "company", "list", "--config", write("worse", "json = true\nnonsense\n"))
 	wantRefused(t, "configuration file", "company", "list", "--config", filepath.Join(dir, "missing"))
 	t.Setenv("COURSEBRIDGE_PUBLIC_URL_FILE", filepath.Join(dir, "missing"))
-	wantRefused(t, "COURSEBRIDGE_PUBLIC_URL_FILE", "company", "list")
+	wantRefused(t, "name a file that this user can read, or unset COURSEBRIDGE_PUBLIC_URL_FILE", "company", "list")
 }
 
 func TestUnknownVariablesAreWarnedOf(t *testing.T) {

@@ -37,7 +37,7 @@ func (a *App) startInspection(ctx context.Context, c InspectConfig, p *parts) (*
 		}
 		if err := i.serve(ctx, l.address, l.handler); err != nil {
 			i.stop()
-			return nil, fmt.Errorf("open --%s: %w", l.flag, err)
+			return nil, fmt.Errorf("open --%[1]s: %[2]w; stop what uses the address, or choose another --%[1]s", l.flag, err)
 		}
 		a.log.Info("inspection listener is open", "flag", l.flag, "address", l.address)
 	}

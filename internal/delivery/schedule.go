@@ -34,7 +34,7 @@ func ParseSchedule(text string) (Schedule, error) {
 			return nil, fmt.Errorf("delay %q is not a duration: write delays as 1m,5m,15m,1h,6h", part)
 		}
 		if wait < 0 {
-			return nil, fmt.Errorf("delay %q is negative", part)
+			return nil, fmt.Errorf("delay %q is negative: write delays as 1m,5m,15m,1h,6h", part)
 		}
 		s = append(s, wait)
 	}

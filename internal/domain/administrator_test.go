@@ -85,6 +85,9 @@ func TestCompanySettings(t *testing.T) {
 	if got := strings.Join(in.Apply(&c), ","); got != "name,default deadline" || c.Name != "Acme Ltd" || c.DefaultDeadlineDays != 14 {
 		t.Errorf("changed %s: %+v", got, c)
 	}
+	if zone, err := (domain.Company{TimeZone: "Mars/Olympus"}).Location(); err == nil {
+		t.Errorf("a zone that cannot be loaded became %s", zone)
+	}
 	for _, bad := range []domain.CompanySettings{
 		{Name: text(" ")}, {TimeZone: text("Mars/Olympus")}, {TimeZone: text("Local")}, {DefaultDeadlineDays: number(0)}, {DefaultDeadlineDays: number(3651)},
 	} {

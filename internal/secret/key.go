@@ -62,7 +62,7 @@ const (
 	saltSize      = 16
 )
 
-var errRecord = errors.New("the record of the sealing key is damaged")
+var errRecord = errors.New("the record of the sealing key is damaged: restore a backup, or see coursebridge secret-key reset --help")
 
 type record struct {
 	kind byte

@@ -168,12 +168,12 @@ func keyFile(path string, wrapped bool) (*material, error) {
 				"if it is lost, see coursebridge secret-key reset --help", errNoKeyFile, path, Env)
 		}
 		if err := makeKeyFile(path); err != nil {
-			return nil, fmt.Errorf("make the key file: %w", err)
+			return nil, fmt.Errorf("make the key file: %w; let this user write to the folder of the database, or set %s", err, Env)
 		}
 		text, err = os.ReadFile(path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the key file: %w", err)
+		return nil, fmt.Errorf("read the key file: %w; let this user read it, or set %s to its content", err, Env)
 	}
 	m, err := parseKey(string(text))
 	if err != nil {

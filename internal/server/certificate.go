@@ -37,7 +37,7 @@ func tlsConfig(certFile, keyFile string, log *slog.Logger) (*tls.Config, error) 
 	}
 	c := &certificate{certFile: certFile, keyFile: keyFile, log: log}
 	if err := c.load(); err != nil {
-		return nil, fmt.Errorf("read the certificate (--tls-cert, --tls-key): %w", err)
+		return nil, fmt.Errorf("read the certificate (--tls-cert, --tls-key): %w; name two PEM files that belong together and that this user can read", err)
 	}
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
