@@ -70,7 +70,7 @@ fi
 
 read -ra flags <<<"${TEST_FLAGS:-}"
 # go vet runs below, with more checks than go test would run.
-flags=(-count=1 -vet=off -timeout=9m "${flags[@]}")
+flags=(-count=1 -vet=off -timeout=20m "${flags[@]}")
 if [ $# -eq 0 ] && [ -z "${RACE:-}" ]; then
   # Both groups run at once: neither keeps two processors busy by itself, the second because it waits for browsers and
   # servers. Its packages run one at a time.

@@ -71,6 +71,13 @@ func (l *ledger) acknowledged() (int, <-chan struct{}) {
 	return len(l.acked), l.changed
 }
 
+// inDoubt returns how many requests were left in doubt.
+func (l *ledger) inDoubt() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.doubtful)
+}
+
 // waitForAcks waits until n more changes are acknowledged.
 func (l *ledger) waitForAcks(t *testing.T, n int) {
 	t.Helper()
