@@ -42,9 +42,9 @@ type App struct {
 	tokens         *service.Tokens
 	administrators *service.Administrators
 	jobs           *service.Jobs
-	bulk           *service.BulkActs
+	bulk           *service.BulkActions
 	assigning      *service.Assigning
-	people         *service.PeopleActs
+	people         *service.PeopleActions
 	imports        *service.Imports
 }
 
@@ -73,8 +73,8 @@ func Open(ctx context.Context, c Config) (*App, error) {
 	a.tokens = service.NewTokens(a.store, a.watcher, service.TokenOptions{Now: a.store.Now, Log: log})
 	a.administrators = service.NewAdministrators(a.store, 0)
 	a.jobs = service.NewJobs(a.store, log)
-	a.bulk, a.assigning = service.NewBulkActs(a.store, a.jobs), service.NewAssigning(a.store, a.jobs)
-	a.people, a.imports = service.NewPeopleActs(a.store, a.jobs), service.NewImports(a.store, a.jobs)
+	a.bulk, a.assigning = service.NewBulkActions(a.store, a.jobs), service.NewAssigning(a.store, a.jobs)
+	a.people, a.imports = service.NewPeopleActions(a.store, a.jobs), service.NewImports(a.store, a.jobs)
 	return a, nil
 }
 

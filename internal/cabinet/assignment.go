@@ -33,7 +33,7 @@ var tabLabels = map[domain.AssignmentTab]string{
 // filter as shown and as the list takes it.
 func assignmentQuery(read func(string) string) (view.AssignmentFilter, domain.AssignmentQuery) {
 	q := domain.AssignmentQuery{Tab: domain.AssignmentTab(read("tab")), Tag: read("tag"), Search: strings.TrimSpace(read("q"))}
-	q.Check()
+	q.Normalize()
 	q.CourseID, _ = strconv.ParseInt(read("course"), 10, 64) // anything else is no course's id
 	shown := view.AssignmentFilter{Tab: string(q.Tab), Search: q.Search, Tag: q.Tag, Required: read("required")}
 	if q.CourseID != 0 {

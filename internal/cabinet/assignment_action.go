@@ -29,7 +29,7 @@ func changeDeadline(p *page, a domain.Assignment) error {
 	form := view.DeadlineForm{Assignment: p.assignmentView(a), Date: p.field("deadline"), Errors: view.Errors{}}
 	at := p.parseTime("deadline", form.Date, form.Errors)
 	if len(form.Errors) == 0 {
-		_, err := p.Learning.Act(p.r.Context(), p.caller(), domain.AssignmentAct{Kind: domain.ActDeadline, Deadline: at}, a.ID)
+		_, err := p.Learning.Act(p.r.Context(), p.caller(), domain.AssignmentAction{Kind: domain.ActDeadline, Deadline: at}, a.ID)
 		errs, ok := formErrors(err)
 		switch {
 		case err == nil:
@@ -46,7 +46,7 @@ func changeDeadline(p *page, a domain.Assignment) error {
 
 func changeRequired(p *page, a domain.Assignment) error {
 	required := p.field("required") == "yes"
-	if _, err := p.Learning.Act(p.r.Context(), p.caller(), domain.AssignmentAct{Kind: domain.ActRequired, Required: required}, a.ID); err != nil {
+	if _, err := p.Learning.Act(p.r.Context(), p.caller(), domain.AssignmentAction{Kind: domain.ActRequired, Required: required}, a.ID); err != nil {
 		return err
 	}
 	if required {
@@ -56,7 +56,7 @@ func changeRequired(p *page, a domain.Assignment) error {
 }
 
 func grantAttempt(p *page, a domain.Assignment) error {
-	_, err := p.Learning.Act(p.r.Context(), p.caller(), domain.AssignmentAct{Kind: domain.ActGrant}, a.ID)
+	_, err := p.Learning.Act(p.r.Context(), p.caller(), domain.AssignmentAction{Kind: domain.ActGrant}, a.ID)
 	if domain.CodeOf(err) == domain.CodeConflict {
 		return p.redirectProblem("Only someone who has failed can be granted another attempt. Assign the course again instead.", view.PathAssignment(a.ID))
 	}
@@ -67,7 +67,7 @@ func grantAttempt(p *page, a domain.Assignment) error {
 }
 
 func revokeAssignment(p *page, a domain.Assignment) error {
-	if _, err := p.Learning.Act(p.r.Context(), p.caller(), domain.AssignmentAct{Kind: domain.ActRevoke}, a.ID); err != nil {
+	if _, err := p.Learning.Act(p.r.Context(), p.caller(), domain.AssignmentAction{Kind: domain.ActRevoke}, a.ID); err != nil {
 		return err
 	}
 	return p.redirectDone("The assignment is revoked.", view.PathAssignments)

@@ -76,7 +76,7 @@ func startBulk(p *page) error {
 	case !isBulkAct(p.field("act")): // nothing is done by default
 		return p.redirectProblem("Choose first whether to extend, to grant an attempt or to revoke.", form.Filter.Path())
 	}
-	act := domain.AssignmentAct{Kind: domain.ActKind(form.Act)}
+	act := domain.AssignmentAction{Kind: domain.ActKind(form.Act)}
 	if act.Kind == domain.ActExtend {
 		act.Days, _ = strconv.Atoi(form.Days) // anything else is refused as 0
 	}

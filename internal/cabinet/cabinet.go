@@ -36,9 +36,9 @@ type Options struct {
 	Reports        *service.Reports
 	Requests       *service.Requests
 	Jobs           *service.Jobs
-	Bulk           *service.BulkActs
+	Bulk           *service.BulkActions
 	Assigning      *service.Assigning
-	People         *service.PeopleActs
+	People         *service.PeopleActions
 	SavedViews     *service.SavedViews
 
 	Documents fs.FS         // the documentation, in the layout of the repository

@@ -38,7 +38,7 @@ func (p *page) courseQuery() (view.CourseFilter, domain.CourseQuery) {
 	q := domain.CourseQuery{
 		Search: domain.CleanSearch(p.query("q")), Show: domain.CourseSelection(p.query("show")), Order: domain.CourseOrder(p.query("sort")),
 	}
-	q.Check()
+	q.Normalize()
 	return view.CourseFilter{Search: q.Search, Show: string(q.Show), Sort: string(q.Order)}, q
 }
 

@@ -83,7 +83,7 @@ func startPeopleBulk(p *page) error {
 	if who.Empty() {
 		return p.redirectProblem("Tick the people first, or choose all.", form.Filter.Path())
 	}
-	act := domain.PeopleAct{Kind: domain.PeopleActKind(form.Act)}
+	act := domain.PeopleAction{Kind: domain.PeopleActKind(form.Act)}
 	if act.Kind != domain.PeopleOffboard {
 		act.Tags = splitTags(form.Tags)
 	} else if form.When == expiryDate {

@@ -75,8 +75,8 @@ type Profile struct {
 	Theme string
 }
 
-// Check normalises the input and reports every field that is wrong.
-func (p *Profile) Check() error {
+// Normalize normalises the input and reports every field that is wrong.
+func (p *Profile) Normalize() error {
 	var c Checks
 	if p.Name != "" {
 		var err error

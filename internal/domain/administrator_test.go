@@ -49,11 +49,11 @@ func TestSignsIn(t *testing.T) {
 func TestProfile(t *testing.T) {
 	t.Parallel()
 	p := domain.Profile{Name: "  Anna  ", Theme: "dark"}
-	if err := p.Check(); err != nil || p.Name != "Anna" {
+	if err := p.Normalize(); err != nil || p.Name != "Anna" {
 		t.Errorf("%+v, %v", p, err)
 	}
 	for _, bad := range []domain.Profile{{Theme: "pink"}, {Name: "a\x00b", Theme: "dark"}} {
-		if domain.CodeOf(bad.Check()) != domain.CodeInvalid {
+		if domain.CodeOf(bad.Normalize()) != domain.CodeInvalid {
 			t.Errorf("%+v was taken", bad)
 		}
 	}
@@ -79,7 +79,7 @@ func TestCompanySettings(t *testing.T) {
 	number := func(n int) *int { return &n }
 	c := domain.Company{Name: "Acme", TimeZone: "UTC", DefaultDeadlineDays: 30}
 	in := domain.CompanySettings{Name: text(" Acme Ltd "), TimeZone: text("UTC"), DefaultDeadlineDays: number(14)}
-	if err := in.Check(); err != nil {
+	if err := in.Normalize(); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Join(in.Apply(&c), ","); got != "name,default deadline" || c.Name != "Acme Ltd" || c.DefaultDeadlineDays != 14 {
@@ -91,7 +91,7 @@ func TestCompanySettings(t *testing.T) {
 	for _, bad := range []domain.CompanySettings{
 		{Name: text(" ")}, {TimeZone: text("Mars/Olympus")}, {TimeZone: text("Local")}, {DefaultDeadlineDays: number(0)}, {DefaultDeadlineDays: number(3651)},
 	} {
-		if domain.CodeOf(bad.Check()) != domain.CodeInvalid {
+		if domain.CodeOf(bad.Normalize()) != domain.CodeInvalid {
 			t.Errorf("%+v was taken", bad)
 		}
 	}

@@ -36,8 +36,8 @@ type AssignmentQuery struct {
 	Search     string        `json:"search,omitempty"` // the beginning of a name, an e-mail address or an external id
 }
 
-// Check turns an unknown tab into TabAll.
-func (q *AssignmentQuery) Check() {
+// Normalize turns an unknown tab into TabAll.
+func (q *AssignmentQuery) Normalize() {
 	if !slices.Contains(AssignmentTabs, q.Tab) {
 		q.Tab = TabAll
 	}

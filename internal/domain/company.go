@@ -47,8 +47,8 @@ type NewCompany struct {
 	TimeZone   string
 }
 
-// Check normalises the input and reports every field that is wrong.
-func (n *NewCompany) Check() error {
+// Normalize normalises the input and reports every field that is wrong.
+func (n *NewCompany) Normalize() error {
 	var c Checks
 	var err error
 	n.Name, err = NormalizeName(n.Name)
@@ -73,8 +73,8 @@ type CompanySettings struct {
 	RequestBodies       *RequestBodies
 }
 
-// Check normalises the input and reports every field that is wrong.
-func (s *CompanySettings) Check() error {
+// Normalize normalises the input and reports every field that is wrong.
+func (s *CompanySettings) Normalize() error {
 	var c Checks
 	if s.Name != nil {
 		name, err := NormalizeName(*s.Name)

@@ -44,8 +44,8 @@ func (c Course) Rule() CourseRule {
 	return CourseRule{IsAssessment: c.IsAssessment, PassMark: c.PassMark, AllowedAttempts: c.AllowedAttempts}
 }
 
-// Check normalises a new course and reports every field that is wrong.
-func (c *Course) Check() error {
+// Normalize normalises a new course and reports every field that is wrong.
+func (c *Course) Normalize() error {
 	var checks Checks
 	var err error
 	c.Name, err = NormalizeName(c.Name)
@@ -101,7 +101,7 @@ func (in SliceInput) Of(whole Course) (Course, error) {
 	if err := checks.Err(); err != nil {
 		return slice, err
 	}
-	return slice, slice.Check()
+	return slice, slice.Normalize()
 }
 
 // Errors about courses.

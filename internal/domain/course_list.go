@@ -55,8 +55,8 @@ type CourseQuery struct {
 	Order  CourseOrder
 }
 
-// Check turns what is unknown into the default.
-func (q *CourseQuery) Check() {
+// Normalize turns what is unknown into the default.
+func (q *CourseQuery) Normalize() {
 	if !slices.Contains([]CourseSelection{CoursesAssessments, CoursesSlices, CoursesArchived}, q.Show) {
 		q.Show = CoursesActive
 	}

@@ -12,7 +12,7 @@ import (
 func TestCourseCheck(t *testing.T) {
 	t.Parallel()
 	c := domain.Course{Name: " Safety ", PassMark: 100_00, AllowedAttempts: 1000, Modules: []string{" One", "Two "}}
-	if err := c.Check(); err != nil {
+	if err := c.Normalize(); err != nil {
 		t.Fatal(err)
 	}
 	want := domain.Course{Name: "Safety", PassMark: 100_00, AllowedAttempts: 1000, Modules: []string{"One", "Two"}}
@@ -20,15 +20,15 @@ func TestCourseCheck(t *testing.T) {
 		t.Error(diff)
 	}
 	bad := domain.Course{ExternalID: "..", PassMark: 100_01, AllowedAttempts: -1, Modules: []string{"a", ""}}
-	wantFields(t, bad.Check(), "name", "externalId", "passMark", "attempts", "modules")
+	wantFields(t, bad.Normalize(), "name", "externalId", "passMark", "attempts", "modules")
 	bad = domain.Course{Name: "N", PassMark: -1, AllowedAttempts: 1001, Modules: strings.Split(strings.Repeat("x,", 501), ",")[:501]}
-	wantFields(t, bad.Check(), "passMark", "attempts", "modules")
+	wantFields(t, bad.Normalize(), "passMark", "attempts", "modules")
 }
 
 func TestCheckKeepsTheCallersModules(t *testing.T) {
 	modules := []string{" Fire  exits "}
 	first, second := domain.Course{Name: "Safety", Modules: modules}, domain.Course{Name: "Safety", Modules: modules}
-	if err := first.Check(); err != nil {
+	if err := first.Normalize(); err != nil {
 		t.Fatal(err)
 	}
 	if modules[0] != " Fire  exits " || second.Modules[0] != " Fire  exits " || first.Modules[0] == modules[0] {

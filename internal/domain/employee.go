@@ -51,8 +51,8 @@ type Provision struct {
 	Tags       []string // of somebody new; only an import has them
 }
 
-// Check normalises the input and reports every field that is wrong.
-func (p *Provision) Check() error {
+// Normalize normalises the input and reports every field that is wrong.
+func (p *Provision) Normalize() error {
 	var c Checks
 	var err error
 	c.Add("externalId", CheckExternalID(p.ExternalID))
@@ -71,8 +71,8 @@ type Newcomer struct {
 	Role  Role // RoleEmployee if it is empty
 }
 
-// Check normalises the input and reports every field that is wrong.
-func (n *Newcomer) Check() error {
+// Normalize normalises the input and reports every field that is wrong.
+func (n *Newcomer) Normalize() error {
 	var c Checks
 	var err error
 	n.Email, err = NormalizeEmail(n.Email)
@@ -162,8 +162,8 @@ type EmployeePatch struct {
 	ExternalID *string
 }
 
-// Check normalises the input and reports every field that is wrong.
-func (p *EmployeePatch) Check() error {
+// Normalize normalises the input and reports every field that is wrong.
+func (p *EmployeePatch) Normalize() error {
 	var c Checks
 	if p.Name != nil {
 		name, err := NormalizeName(*p.Name)

@@ -51,14 +51,14 @@ func TestDecideProvision(t *testing.T) {
 func TestProvisionCheck(t *testing.T) {
 	t.Parallel()
 	p := domain.Provision{ExternalID: "E1", Email: " Anna@x.test ", Name: " Jose\u0301 "}
-	if err := p.Check(); err != nil {
+	if err := p.Normalize(); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(domain.Provision{ExternalID: "E1", Email: "Anna@x.test", Name: "José"}, p); diff != "" {
 		t.Error(diff)
 	}
-	wantFields(t, (&domain.Provision{}).Check(), "externalId", "email", "name")
-	wantFields(t, (&domain.Provision{ExternalID: " E", Email: "a@b", Name: "A"}).Check(), "externalId")
+	wantFields(t, (&domain.Provision{}).Normalize(), "externalId", "email", "name")
+	wantFields(t, (&domain.Provision{ExternalID: " E", Email: "a@b", Name: "A"}).Normalize(), "externalId")
 }
 
 func TestEmployeePatch(t *testing.T) {
@@ -80,7 +80,7 @@ func TestEmployeePatch(t *testing.T) {
 		}
 	}
 	p := domain.EmployeePatch{Name: ptr(" Ann "), Tags: ptr([]string{"c", "c"}), Email: ptr(" b@x.test")}
-	if err := p.Check(); err != nil {
+	if err := p.Normalize(); err != nil {
 		t.Fatal(err)
 	}
 	want := domain.Employee{ID: 1, Name: "Ann", Email: "b@x.test", Tags: []string{"c"}, Role: domain.RoleManager}
@@ -88,7 +88,7 @@ func TestEmployeePatch(t *testing.T) {
 		t.Error(diff)
 	}
 	bad := domain.EmployeePatch{Name: ptr(""), Tags: ptr([]string{""}), Email: ptr("x")}
-	wantFields(t, bad.Check(), "name", "tags", "email")
+	wantFields(t, bad.Normalize(), "name", "tags", "email")
 }
 
 func TestCheckRole(t *testing.T) {

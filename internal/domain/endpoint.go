@@ -91,8 +91,8 @@ func (e Endpoint) Rotating(now time.Time) bool {
 // Wants reports whether the endpoint subscribed to a kind.
 func (e Endpoint) Wants(k EventKind) bool { return slices.Contains(e.Events, k) }
 
-// CheckEvents refuses an empty or unknown subscription and folds repeats.
-func CheckEvents(kinds []EventKind) ([]EventKind, error) {
+// NormalizeEvents refuses an empty or unknown subscription and folds repeats.
+func NormalizeEvents(kinds []EventKind) ([]EventKind, error) {
 	if len(kinds) == 0 {
 		return nil, errors.New("choose at least one event")
 	}
@@ -120,9 +120,9 @@ type EndpointInput struct {
 	SealedHeaders SealedSecret // what the store keeps of Headers
 }
 
-// Check normalises the input and reports every field that is wrong, but for
+// Normalize normalises the input and reports every field that is wrong, but for
 // where the URL leads: that is known at connect time.
-func (in *EndpointInput) Check() error {
+func (in *EndpointInput) Normalize() error {
 	var c Checks
 	var err error
 	in.URL = strings.TrimSpace(in.URL)
@@ -135,7 +135,7 @@ func (in *EndpointInput) Check() error {
 		err = checkLength(in.Description, 0, MaxDescription)
 	}
 	c.Add("description", err)
-	in.Events, err = CheckEvents(in.Events)
+	in.Events, err = NormalizeEvents(in.Events)
 	c.Add("events", err)
 	if in.RatePerMinute < 0 || in.RatePerMinute > MaxRatePerMinute {
 		c.Add("rate", fmt.Errorf("enter a whole number from 1 to %d, or leave it empty", MaxRatePerMinute))

@@ -16,8 +16,8 @@ type RedeliveryFilter struct {
 	From, To   *time.Time
 }
 
-// Check fills in what was left out and reports every field that is wrong.
-func (f *RedeliveryFilter) Check(now time.Time) error {
+// Normalize fills in what was left out and reports every field that is wrong.
+func (f *RedeliveryFilter) Normalize(now time.Time) error {
 	var c Checks
 	if len(f.States) == 0 {
 		f.States = []DeliveryState{DeliveryFailed, DeliveryHeld}

@@ -58,8 +58,8 @@ func NormalizeViewName(name string) (string, error) {
 	return name, c.Err()
 }
 
-// Check normalises the name of a new view and reports every field that is wrong.
-func (v *SavedView) Check() error {
+// Normalize normalises the name of a new view and reports every field that is wrong.
+func (v *SavedView) Normalize() error {
 	var c Checks
 	if !slices.Contains(ViewPages, v.Page) {
 		c.Add("page", errors.New("must be a page whose filter can be saved"))

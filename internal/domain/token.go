@@ -99,8 +99,8 @@ type NewToken struct {
 	ExpiresAt *time.Time
 }
 
-// Check normalises the input and reports every field that is wrong.
-func (n *NewToken) Check(now time.Time) error {
+// Normalize normalises the input and reports every field that is wrong.
+func (n *NewToken) Normalize(now time.Time) error {
 	var c Checks
 	var err error
 	n.Name, err = NormalizeName(n.Name)
@@ -141,7 +141,7 @@ type TokenRegeneration struct {
 }
 
 // Check reports every field that is wrong.
-func (r *TokenRegeneration) Check(now time.Time) error {
+func (r TokenRegeneration) Check(now time.Time) error {
 	var c Checks
 	if r.Grace < 0 || r.Grace > MaxTokenGrace {
 		c.Add("grace", errors.New("must be between now and 30 days"))
@@ -166,8 +166,8 @@ type TokenChange struct {
 	Allowed *[]netip.Prefix
 }
 
-// Check normalises the input and reports every field that is wrong.
-func (t *TokenChange) Check() error {
+// Normalize normalises the input and reports every field that is wrong.
+func (t *TokenChange) Normalize() error {
 	var c Checks
 	if t.Name != nil {
 		name, err := NormalizeName(*t.Name)

@@ -92,12 +92,12 @@ func TestTokenAddresses(t *testing.T) {
 func TestNewTokenCheck(t *testing.T) {
 	t.Parallel()
 	in := domain.NewToken{Name: " HR ", Scopes: []domain.Scope{domain.ScopeRead, domain.ScopeBase, domain.ScopeRead}, ExpiresAt: ptr(at(1))}
-	if err := in.Check(noon); err != nil {
+	if err := in.Normalize(noon); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]domain.Scope{domain.ScopeBase, domain.ScopeRead}, in.Scopes); diff != "" || in.Name != "HR" {
 		t.Error(in.Name, diff)
 	}
 	bad := domain.NewToken{Scopes: []domain.Scope{"b2b_all"}, ExpiresAt: ptr(noon)}
-	wantFields(t, bad.Check(noon), "name", "scope", "expires")
+	wantFields(t, bad.Normalize(noon), "name", "scope", "expires")
 }

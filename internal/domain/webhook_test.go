@@ -24,7 +24,7 @@ func TestEndpointKeyTravels(t *testing.T) {
 func TestEndpointInputIsChecked(t *testing.T) {
 	t.Parallel()
 	in := EndpointInput{URL: " https://x.example.com ", Description: " HR ", Events: []EventKind{EventEmployeeJoined, EventEmployeeJoined}}
-	if err := in.Check(); err != nil {
+	if err := in.Normalize(); err != nil {
 		t.Fatal(err)
 	}
 	want := EndpointInput{URL: "https://x.example.com", Description: "HR", Events: []EventKind{EventEmployeeJoined}}
@@ -32,7 +32,7 @@ func TestEndpointInputIsChecked(t *testing.T) {
 		t.Errorf("checked (- want):\n%s", diff)
 	}
 	bad := EndpointInput{URL: "https://x.example.com/" + strings.Repeat("a", MaxEndpointURL), Description: strings.Repeat("d", MaxDescription+1)}
-	err := bad.Check()
+	err := bad.Normalize()
 	for _, field := range []string{"url: ", "description: ", "events: "} {
 		if err == nil || !strings.Contains(err.Error(), field) {
 			t.Errorf("%v does not name %s", err, field)
@@ -44,7 +44,7 @@ func TestRedeliveryFilterIsFilledIn(t *testing.T) {
 	t.Parallel()
 	now := time.UnixMilli(1_800_000_000_000).UTC()
 	var f RedeliveryFilter
-	if err := f.Check(now); err != nil {
+	if err := f.Normalize(now); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]DeliveryState{DeliveryFailed, DeliveryHeld}, f.States); diff != "" || !f.To.Equal(now) || f.From.UnixMilli() != 0 {
@@ -54,7 +54,7 @@ func TestRedeliveryFilterIsFilledIn(t *testing.T) {
 	for _, bad := range []RedeliveryFilter{
 		{States: []DeliveryState{DeliveryPending}}, {Kind: "no.such"}, {From: &later, To: &now},
 	} {
-		if err := bad.Check(now); CodeOf(err) != CodeInvalid {
+		if err := bad.Normalize(now); CodeOf(err) != CodeInvalid {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}

@@ -170,7 +170,7 @@ func TestRulesJoinWrongFields(t *testing.T) {
 	o := object(t, `{"email":"nobody","name":5}`)
 	in := domain.Provision{ExternalID: o.String("externalId"), Email: o.String("email"), Name: o.String("name")}
 	var e *domain.Error
-	if err := o.Err(in.Check); !errors.As(err, &e) {
+	if err := o.Err(in.Normalize); !errors.As(err, &e) {
 		t.Fatal(err)
 	}
 	want := []domain.FieldError{

@@ -41,7 +41,7 @@ func courseInput(r *request) (domain.Course, error) {
 		AllowedAttempts: int(valueOr(o.OptInt("attempts"), domain.DefaultAllowedAttempts)),
 		Modules:         valueOr(o.OptStrings("modules", maxModules), []string{}),
 	}
-	return c, o.Err(func() error { checked := c; return checked.Check() })
+	return c, o.Err(func() error { checked := c; return checked.Normalize() })
 }
 
 func valueOr[T any](p *T, otherwise T) T {

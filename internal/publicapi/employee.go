@@ -27,7 +27,7 @@ func provisionInput(r *request) (in domain.Provision, err error) {
 		return in, err
 	}
 	in = domain.Provision{ExternalID: o.String("externalId"), Email: o.String("email"), Name: o.String("name")}
-	return in, o.Err(func() error { p := in; return p.Check() })
+	return in, o.Err(func() error { p := in; return p.Normalize() })
 }
 
 // listEmployees returns one page of the company's employees.
@@ -101,7 +101,7 @@ func employeePatch(r *request) (patch domain.EmployeePatch, err error) {
 	patch = domain.EmployeePatch{
 		Name: o.OptString("name"), Tags: o.OptStrings("tags", domain.MaxTags), Email: o.OptString("email"), Active: o.OptBool("active"),
 	}
-	return patch, o.Err(func() error { p := patch; return p.Check() })
+	return patch, o.Err(func() error { p := patch; return p.Normalize() })
 }
 
 // deleteEmployee removes an employee and all personal data.

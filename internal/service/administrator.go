@@ -108,7 +108,7 @@ func (a *Administrators) Remove(ctx context.Context, c domain.Caller, administra
 // the password and asks for a new one. Codes: invalid_request, not_found,
 // company_not_found.
 func (a *Administrators) LinkFor(ctx context.Context, by domain.Actor, in domain.LinkRequest) (domain.Administrator, string, error) {
-	email, err := checkEmail(in.Email)
+	email, err := normalizeEmail(in.Email)
 	if err != nil {
 		return domain.Administrator{}, "", err
 	}
@@ -121,7 +121,7 @@ func (a *Administrators) LinkFor(ctx context.Context, by domain.Actor, in domain
 	return who, token, nil
 }
 
-func checkEmail(email string) (string, error) {
+func normalizeEmail(email string) (string, error) {
 	var checks domain.Checks
 	email, err := domain.NormalizeEmail(email)
 	checks.Add("email", err)

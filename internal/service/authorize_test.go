@@ -54,7 +54,7 @@ func TestEveryActIsAuthorized(t *testing.T) {
 	checked := 0
 	for _, useCases := range []any{
 		&service.Learning{}, &service.Companies{}, &service.Administrators{}, &service.Tokens{}, &service.Webhooks{}, &service.Audit{},
-		&service.Reports{}, &service.Requests{}, &service.Jobs{}, &service.PeopleActs{}, &service.BulkActs{},
+		&service.Reports{}, &service.Requests{}, &service.Jobs{}, &service.PeopleActions{}, &service.BulkActions{},
 		&service.Assigning{}, &service.Imports{}, &service.SavedViews{},
 	} {
 		value := reflect.ValueOf(useCases)

@@ -32,7 +32,7 @@ func NewCompanies(store CompanyStore, linkLifetime time.Duration) *Companies {
 // Create makes a company. The token is that of the one-time link which signs its
 // first administrator in; it cannot be read again later. Codes: invalid_request.
 func (s *Companies) Create(ctx context.Context, by domain.Actor, n domain.NewCompany) (domain.Company, string, error) {
-	if err := n.Check(); err != nil {
+	if err := n.Normalize(); err != nil {
 		return domain.Company{}, "", err
 	}
 	token, link := generateLink(domain.LinkOperator, s.linkLifetime)
@@ -59,7 +59,7 @@ func (s *Companies) UpdateSettings(ctx context.Context, c domain.Caller, in doma
 	if err := c.Authorize(domain.PermissionManage); err != nil {
 		return domain.Company{}, err
 	}
-	if err := in.Check(); err != nil {
+	if err := in.Normalize(); err != nil {
 		return domain.Company{}, err
 	}
 	return s.store.UpdateCompany(ctx, c, in)

@@ -28,7 +28,7 @@ func (l *Learning) AddCourse(ctx context.Context, c domain.Caller, course domain
 	if err := c.Authorize(domain.PermissionChange); err != nil {
 		return 0, err
 	}
-	if err := course.Check(); err != nil {
+	if err := course.Normalize(); err != nil {
 		return 0, err
 	}
 	return l.store.AddCourse(ctx, c, course)
@@ -121,7 +121,7 @@ func (l *Learning) CourseMedianDays(ctx context.Context, c domain.Caller, id int
 
 // PutCourse makes or updates a course of the platform. Codes: invalid_request.
 func (l *Learning) PutCourse(ctx context.Context, by domain.Actor, course domain.Course) (int64, string, error) {
-	if err := course.Check(); err != nil {
+	if err := course.Normalize(); err != nil {
 		return 0, "", err
 	}
 	return l.store.PutCourse(ctx, by, course)

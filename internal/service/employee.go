@@ -12,7 +12,7 @@ func (l *Learning) Provision(ctx context.Context, c domain.Caller, in domain.Pro
 	if err := c.Authorize(domain.PermissionChange); err != nil {
 		return domain.Employee{}, "", err
 	}
-	if err := in.Check(); err != nil {
+	if err := in.Normalize(); err != nil {
 		return domain.Employee{}, "", err
 	}
 	return l.store.Provision(ctx, c, in)
@@ -23,7 +23,7 @@ func (l *Learning) Join(ctx context.Context, c domain.Caller, n domain.Newcomer)
 	if err := c.Authorize(domain.PermissionChange); err != nil {
 		return domain.Employee{}, err
 	}
-	if err := n.Check(); err != nil {
+	if err := n.Normalize(); err != nil {
 		return domain.Employee{}, err
 	}
 	return l.store.Join(ctx, c, n)
@@ -56,7 +56,7 @@ func (l *Learning) PatchEmployee(ctx context.Context, c domain.Caller, externalI
 	if err := c.Authorize(domain.PermissionChange); err != nil {
 		return domain.EmployeePatched{}, err
 	}
-	if err := p.Check(); err != nil {
+	if err := p.Normalize(); err != nil {
 		return domain.EmployeePatched{}, err
 	}
 	return l.store.PatchEmployee(ctx, c, externalID, p)

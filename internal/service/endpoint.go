@@ -94,7 +94,7 @@ func (w *Webhooks) Add(ctx context.Context, c domain.Caller, in domain.EndpointI
 // check reports every field that is wrong, and a URL that can't be used. Codes:
 // invalid_request, rate_limited.
 func (w *Webhooks) check(ctx context.Context, c domain.Caller, in *domain.EndpointInput) error {
-	if err := in.Check(); err != nil {
+	if err := in.Normalize(); err != nil {
 		return err
 	}
 	release, err := w.probes.acquire(c.Company.ID)

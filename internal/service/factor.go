@@ -166,7 +166,7 @@ func (s *SignIn) NewRecoveryCodes(ctx context.Context, by domain.Actor, password
 
 // SetProfile changes the person's own name and theme. Codes: invalid_request.
 func (s *SignIn) SetProfile(ctx context.Context, by domain.Actor, p domain.Profile) error {
-	if err := p.Check(); err != nil {
+	if err := p.Normalize(); err != nil {
 		return err
 	}
 	return s.store.SetProfile(ctx, by.ID, p)

@@ -46,7 +46,7 @@ func (l *Learning) PatchEmployeeByID(ctx context.Context, c domain.Caller, id in
 	if err := c.Authorize(domain.PermissionChange); err != nil {
 		return domain.EmployeePatched{}, err
 	}
-	if err := p.Check(); err != nil {
+	if err := p.Normalize(); err != nil {
 		return domain.EmployeePatched{}, err
 	}
 	return l.store.PatchEmployeeByID(ctx, c, id, p)

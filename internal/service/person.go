@@ -21,7 +21,7 @@ func NewPeople(store PersonStore) *People { return &People{store: store} }
 
 // Export returns all that is kept about an address. Codes: invalid_request, not_found.
 func (p *People) Export(ctx context.Context, email string) (domain.Person, error) {
-	email, err := checkEmail(email)
+	email, err := normalizeEmail(email)
 	if err != nil {
 		return domain.Person{}, err
 	}
@@ -30,7 +30,7 @@ func (p *People) Export(ctx context.Context, email string) (domain.Person, error
 
 // Erase erases an address from all companies. Codes: invalid_request, not_found.
 func (p *People) Erase(ctx context.Context, by domain.Actor, email string) error {
-	email, err := checkEmail(email)
+	email, err := normalizeEmail(email)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (w *Webhooks) RedeliverRange(ctx context.Context, c domain.Caller, f domain
 }
 
 func (w *Webhooks) checkRange(ctx context.Context, c domain.Caller, f *domain.RedeliveryFilter) error {
-	if err := f.Check(w.store.Now()); err != nil || f.EndpointID == 0 {
+	if err := f.Normalize(w.store.Now()); err != nil || f.EndpointID == 0 {
 		return err
 	}
 	e, err := w.store.Endpoint(ctx, c.Company.ID, f.EndpointID)

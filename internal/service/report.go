@@ -92,7 +92,7 @@ func (r *Reports) Assignments(ctx context.Context, c domain.Caller, f domain.Ass
 // AssignmentList writes what the cabinet's list of assignments shows. Codes:
 // too_many_reports.
 func (r *Reports) AssignmentList(ctx context.Context, c domain.Caller, q domain.AssignmentQuery, file ReportFile, begin BeginReport) error {
-	q.Check()
+	q.Normalize()
 	return writeReport(ctx, r, assignmentTable, reportRequest{c, file, begin}, func(ctx context.Context, _ time.Time, yield func([]domain.Assignment) error) error {
 		return r.store.AssignmentListReport(ctx, c.Company.ID, q, yield)
 	})

@@ -37,7 +37,7 @@ func (s *SavedViews) Save(ctx context.Context, c domain.Caller, v domain.SavedVi
 	if err := c.Authorize(domain.PermissionChange); err != nil {
 		return err
 	}
-	if err := v.Check(); err != nil {
+	if err := v.Normalize(); err != nil {
 		return err
 	}
 	return s.store.AddSavedView(ctx, c, v)

@@ -12,7 +12,7 @@ func (t *Tokens) Create(ctx context.Context, c domain.Caller, n domain.NewToken)
 	if err := c.Authorize(domain.PermissionChange); err != nil {
 		return domain.Token{}, "", err
 	}
-	if err := n.Check(t.opt.Now()); err != nil {
+	if err := n.Normalize(t.opt.Now()); err != nil {
 		return domain.Token{}, "", err
 	}
 	if n.ExpiresAt != nil {
@@ -48,7 +48,7 @@ func (t *Tokens) Change(ctx context.Context, c domain.Caller, id int64, change d
 	if err := c.Authorize(domain.PermissionChange); err != nil {
 		return domain.Token{}, err
 	}
-	if err := change.Check(); err != nil {
+	if err := change.Normalize(); err != nil {
 		return domain.Token{}, err
 	}
 	return t.store.ChangeToken(ctx, c, id, change)

@@ -81,7 +81,7 @@ func (s *Store) loadActivities(ctx context.Context, tx db.Tx, items []domain.Act
 			finishing = append(finishing, it.Activity.AssignmentID)
 		}
 	}
-	isReported, assignments := s.db.In("a.id", 1, db.Ints("id", unique(ids)))
+	isReported, assignments := s.db.In("a.id", 1, db.Ints("id", sortedUnique(ids)))
 	b := &db.Batch{}
 	s.lockEmployees(b, finishing)
 	if suffix := s.db.ForUpdate("a"); suffix != "" {
@@ -95,7 +95,7 @@ func (s *Store) loadActivities(ctx context.Context, tx db.Tx, items []domain.Act
 		report.order = append(report.order, a.ID)
 		return err
 	}, `SELECT `+assignmentColumns+assignmentsFirst(s.db)+` WHERE `+isReported+` ORDER BY a.id`, assignments)
-	isKnown, activities := s.db.In("x.id", 1, db.Texts("id", unique(keys)))
+	isKnown, activities := s.db.In("x.id", 1, db.Texts("id", sortedUnique(keys)))
 	b.Query(func(r db.Rows) error {
 		var id string
 		err := r.Scan(&id)
@@ -222,7 +222,7 @@ func (r *activityReport) companies() []int64 {
 	for _, e := range r.events {
 		out = append(out, e.CompanyID)
 	}
-	return unique(out)
+	return sortedUnique(out)
 }
 
 func (s *Store) insertActivities(b *db.Batch, acts []domain.Activity, now time.Time) {

@@ -90,7 +90,7 @@ func (s *Store) eraseLogged(ctx context.Context, company int64) error {
 	if err := s.read(ctx, b); err != nil || len(ids) == 0 {
 		return err
 	}
-	ids = unique(ids)
+	ids = sortedUnique(ids)
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		b := &db.Batch{}
 		logged, arg := s.db.In(s.db.Folded("request_id"), 2, db.Texts("request_id", ids))

@@ -82,11 +82,11 @@ func newAssignPlan(items []domain.BulkItem) *assignPlan {
 		p.externalKeys = append(p.externalKeys, it.New.ExternalID)
 		p.courseKeys = append(p.courseKeys, it.New.CourseID)
 	}
-	p.employeeKeys, p.externalKeys, p.courseKeys = unique(p.employeeKeys), unique(p.externalKeys), unique(p.courseKeys)
+	p.employeeKeys, p.externalKeys, p.courseKeys = sortedUnique(p.employeeKeys), sortedUnique(p.externalKeys), sortedUnique(p.courseKeys)
 	return p
 }
 
-func unique[T ~string | ~int64](in []T) []T {
+func sortedUnique[T ~string | ~int64](in []T) []T {
 	slices.Sort(in)
 	return slices.Compact(in)
 }

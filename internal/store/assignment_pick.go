@@ -13,7 +13,7 @@ func (s *Store) pickConditions(company int64, pick domain.AssignmentPick) *condi
 		return s.queryConditions(company, pick.Query)
 	}
 	cond := s.queryConditions(company, domain.AssignmentQuery{})
-	ids := unique(append([]int64{}, pick.IDs...))
+	ids := sortedUnique(append([]int64{}, pick.IDs...))
 	isNamed, keys := s.db.In("a.id", len(cond.args)+1, db.Ints("id", ids))
 	cond.args = append(cond.args, keys)
 	cond.parts = append(cond.parts, isNamed)

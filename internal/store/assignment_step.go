@@ -82,7 +82,7 @@ func (s *Store) loadStep(b *db.Batch, company int64, step *assignStep) {
 		return err
 	}, `SELECT `+employeeColumns+` FROM employees e WHERE `+condition+` ORDER BY e.id`+s.db.ForUpdate("e"), company, people)
 	p.loadLiveAtMost(b, ` FROM employees e WHERE `+condition, company, people)
-	courseKeys := unique(append([]int64(nil), step.in.CourseIDs...))
+	courseKeys := sortedUnique(append([]int64(nil), step.in.CourseIDs...))
 	isCourse, courses := s.db.In("c.id", 2, db.Ints("id", courseKeys))
 	b.Query(func(r db.Rows) error {
 		var c grantedCourse

@@ -156,7 +156,7 @@ func (s *Store) loadProvisions(ctx context.Context, tx db.Tx, box *outbox, reque
 	}, found(`e.external_id = k.external_id AND e.left_at IS NULL`)+` UNION ALL `+found(`e.email_folded = k.email AND e.left_at IS NULL`)+
 		` UNION ALL `+found(`e.email_folded = k.email AND e.left_at IS NOT NULL`), args...)
 	tx.IDs(b, "employee_ids", n, &ids)
-	box.prepare(b, tx, n, unique(companies)...)
+	box.prepare(b, tx, n, sortedUnique(companies)...)
 	return states, ids, tx.Send(ctx, b)
 }
 
@@ -208,7 +208,7 @@ func (all newcomers) addAccounts(b *db.Batch, d db.Dialect, now time.Time, creat
 	for i, e := range all {
 		emails[i] = domain.FoldEmail(e.Email)
 	}
-	rows, args := d.ValuesTable(2, db.Texts("email", unique(emails)))
+	rows, args := d.ValuesTable(2, db.Texts("email", sortedUnique(emails)))
 	b.Query(func(r db.Rows) error {
 		var email string
 		err := r.Scan(&email)

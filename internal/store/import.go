@@ -238,7 +238,7 @@ func (s *Store) ExpireImports(ctx context.Context, before time.Time) error {
 // eraseImported queues the removal of the rows with an address that a company, or any
 // company if it is 0, has uploaded.
 func eraseImported(b *db.Batch, company int64, address string) {
-	for _, email := range unique([]string{address, domain.FoldEmail(address)}) {
+	for _, email := range sortedUnique([]string{address, domain.FoldEmail(address)}) {
 		const holds = ` AND cells <> '[]' AND lower(cells) LIKE $1 ESCAPE '!'`
 		if company == 0 {
 			b.Exec(`DELETE FROM import_rows WHERE company_id IN (SELECT c.id FROM companies c)`+holds, cellPattern(email))

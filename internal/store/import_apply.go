@@ -47,8 +47,8 @@ func (s *Store) EachEmployee(ctx context.Context, company int64, yield func(doma
 func (s *Store) HeldCourses(ctx context.Context, company int64, employees, courses []int64) (map[[2]int64]bool, error) {
 	out := map[[2]int64]bool{}
 	b := &db.Batch{}
-	isHolder, holders := s.db.In("a.employee_id", 2, db.Ints("id", unique(slices.Clone(employees))))
-	isHeld, held := s.db.In("a.course_id", 3, db.Ints("id", unique(slices.Clone(courses))))
+	isHolder, holders := s.db.In("a.employee_id", 2, db.Ints("id", sortedUnique(slices.Clone(employees))))
+	isHeld, held := s.db.In("a.course_id", 3, db.Ints("id", sortedUnique(slices.Clone(courses))))
 	b.Query(func(r db.Rows) error {
 		var pair [2]int64
 		err := r.Scan(&pair[0], &pair[1])
@@ -66,7 +66,7 @@ func (s *Store) PatchNames(ctx context.Context, c domain.Caller, patches map[int
 	ids := slices.Sorted(maps.Keys(patches))
 	return s.write(ctx, func(dbTx db.Tx, box *outbox) error {
 		tx := callerTx{dbTx, box, c}
-		found, err := s.loadPeople(ctx, tx, domain.PeopleAct{}, ids)
+		found, err := s.loadPeople(ctx, tx, domain.PeopleAction{}, ids)
 		if err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (s *Store) AssignImported(ctx context.Context, c domain.Caller, list []doma
 		for _, p := range list {
 			step.people, step.in.CourseIDs = append(step.people, p.EmployeeID), append(step.in.CourseIDs, p.Course)
 		}
-		step.people, step.in.CourseIDs = unique(step.people), unique(step.in.CourseIDs)
+		step.people, step.in.CourseIDs = sortedUnique(step.people), sortedUnique(step.in.CourseIDs)
 		plan := step.plan
 		plan.valid = len(list)
 		b := &db.Batch{}

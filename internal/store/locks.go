@@ -79,7 +79,7 @@ func (s *Store) lockEmployees(b *db.Batch, assignments []int64) {
 	if suffix == "" || len(assignments) == 0 {
 		return
 	}
-	isNamed, ids := s.db.In("a.id", 1, db.Ints("id", unique(assignments)))
+	isNamed, ids := s.db.In("a.id", 1, db.Ints("id", sortedUnique(assignments)))
 	b.Query(ignoreRow, `SELECT l.id FROM (SELECT DISTINCT a.employee_id, a.company_id FROM assignments a WHERE `+isNamed+`
 			ORDER BY a.employee_id, a.company_id) k
 		CROSS JOIN LATERAL (SELECT e.id FROM employees e WHERE e.company_id = k.company_id AND e.id = k.employee_id`+suffix+`) l`, ids)
@@ -107,7 +107,7 @@ func lockAccounts(b *db.Batch, now time.Time, emails ...string) {
 	for i, email := range emails {
 		folded[i] = domain.FoldEmail(email)
 	}
-	for _, email := range unique(folded) {
+	for _, email := range sortedUnique(folded) {
 		b.Exec(`INSERT INTO accounts (email_folded, created_at) VALUES ($1, $2)
 			ON CONFLICT (email_folded) DO UPDATE SET created_at = accounts.created_at`, email, now)
 	}

@@ -71,7 +71,7 @@ func (s *Store) markOverdue(ctx context.Context, tx db.Tx, box *outbox, due []do
 		return err
 	}, `SELECT `+assignmentColumns+assignmentFrom+` WHERE (a.company_id, a.id) IN (SELECT k.company_id, k.id FROM `+rows+` k)
 		ORDER BY a.deadline, a.id`, args...)
-	box.prepare(b, tx, len(due), unique(companies)...)
+	box.prepare(b, tx, len(due), sortedUnique(companies)...)
 	if err := tx.Send(ctx, b); err != nil {
 		return err
 	}

@@ -22,19 +22,19 @@ func (s *Store) pickPeople(company int64, who domain.People) (sql string, args [
 		parts, args = append(parts, part+` AND `+condition), append(args, arg)
 	}
 	if len(who.IDs) > 0 {
-		add(base, "e.id", db.Ints("id", unique(append([]int64(nil), who.IDs...))))
+		add(base, "e.id", db.Ints("id", sortedUnique(append([]int64(nil), who.IDs...))))
 	}
 	if len(who.Tags) > 0 {
 		add(`SELECT e.id FROM employee_tags t JOIN employees e ON e.company_id = t.company_id AND e.id = t.employee_id
-			WHERE t.company_id = $1 AND e.left_at IS NULL`, "t.tag", db.Texts("tag", unique(append([]string(nil), who.Tags...))))
+			WHERE t.company_id = $1 AND e.left_at IS NULL`, "t.tag", db.Texts("tag", sortedUnique(append([]string(nil), who.Tags...))))
 	}
 	if len(who.Lines) > 0 {
-		add(base, "e.external_id", db.Texts("external_id", unique(append([]string(nil), who.Lines...))))
+		add(base, "e.external_id", db.Texts("external_id", sortedUnique(append([]string(nil), who.Lines...))))
 		folded := make([]string, len(who.Lines))
 		for i, line := range who.Lines {
 			folded[i] = domain.FoldEmail(line)
 		}
-		add(base, "e.email_folded", db.Texts("email", unique(folded)))
+		add(base, "e.email_folded", db.Texts("email", sortedUnique(folded)))
 	}
 	if who.Listed != nil {
 		cond := &conditions{args: args}
@@ -55,7 +55,7 @@ func (s *Store) CountAssign(ctx context.Context, company int64, who domain.Peopl
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return r.Scan(&out.People) }, `SELECT count(*) FROM (`+people+`) p`, args...)
 	if len(in.CourseIDs) > 0 {
-		isCourse, courses := s.db.In("a.course_id", len(args)+1, db.Ints("id", unique(append([]int64(nil), in.CourseIDs...))))
+		isCourse, courses := s.db.In("a.course_id", len(args)+1, db.Ints("id", sortedUnique(append([]int64(nil), in.CourseIDs...))))
 		b.Query(func(r db.Rows) error { return r.Scan(&out.Already) },
 			`SELECT count(*) FROM (SELECT DISTINCT a.employee_id, a.course_id FROM assignments a
 				WHERE a.company_id = $1 AND a.revoked_at IS NULL AND `+isCourse+unlessAgain(in)+`

@@ -171,7 +171,7 @@ func TestRedeliverARange(t *testing.T) {
 			t.Fatal(err)
 		}
 		var f domain.RedeliveryFilter
-		if err := f.Check(s.Now()); err != nil {
+		if err := f.Normalize(s.Now()); err != nil {
 			t.Fatal(err)
 		}
 		// Failed: e0, e1, e2, e4, e7; held: e5; erased: e6; e3 was delivered, e8 is pending.

@@ -11,7 +11,7 @@ import (
 )
 
 // outcomes does an act and returns what became of each assignment.
-func (f testCompany) outcomes(act domain.AssignmentAct, ids ...int64) []string {
+func (f testCompany) outcomes(act domain.AssignmentAction, ids ...int64) []string {
 	f.t.Helper()
 	results, err := f.s.ActOnAssignments(f.t.Context(), f.c, act, ids)
 	if err != nil {
@@ -31,7 +31,7 @@ func TestActsStayWithinTheCompany(t *testing.T) {
 		f.provisionAll("E1")
 		other.provisionAll("E1")
 		mine, theirs := f.assign("A", "E1", f.addAssessment()), other.assign("A", "E1", other.addAssessment())
-		revoke := domain.AssignmentAct{Kind: domain.ActRevoke}
+		revoke := domain.AssignmentAction{Kind: domain.ActRevoke}
 		equal(t, "outcomes", f.outcomes(revoke, mine.ID, theirs.ID, 1<<40), []string{"done", "assignment_not_found", "assignment_not_found"})
 		equal(t, "again", f.outcomes(revoke, mine.ID), []string{"unchanged"})
 		equal(t, "the other company's", other.assignment(theirs.ID).RevokedAt, (*time.Time)(nil))
@@ -51,11 +51,11 @@ func TestMovedDeadlineBecomesOverdueAgain(t *testing.T) {
 		a := f.assign("A", "E1", f.addAssessment())
 		past, future := s.Now().Add(-time.Hour), s.Now().Add(time.Hour)
 		for round := range 2 {
-			f.outcomes(domain.AssignmentAct{Kind: domain.ActDeadline, Deadline: &past}, a.ID)
+			f.outcomes(domain.AssignmentAction{Kind: domain.ActDeadline, Deadline: &past}, a.ID)
 			if n, err := s.MarkOverdue(t.Context(), 10); err != nil || n != 1 {
 				t.Fatalf("round %d: %d became overdue, %v; want 1", round, n, err)
 			}
-			f.outcomes(domain.AssignmentAct{Kind: domain.ActDeadline, Deadline: &future}, a.ID)
+			f.outcomes(domain.AssignmentAction{Kind: domain.ActDeadline, Deadline: &future}, a.ID)
 			equal(t, "the mark", f.assignment(a.ID).OverdueAt, (*time.Time)(nil))
 		}
 		history, err := s.AssignmentHistory(t.Context(), f.c.Company.ID, a.ID)

@@ -18,8 +18,8 @@ const (
 	ActRestore  ActKind = "restore" // undo a revocation
 )
 
-// AssignmentAct is what to do to assignments.
-type AssignmentAct struct {
+// AssignmentAction is what to do to assignments.
+type AssignmentAction struct {
 	Kind     ActKind    `json:"kind"`
 	Deadline *time.Time `json:"deadline,omitempty"` // of ActDeadline
 	Days     int        `json:"days,omitempty"`     // of ActExtend
@@ -27,7 +27,7 @@ type AssignmentAct struct {
 }
 
 // Check reports what is wrong with the act.
-func (act AssignmentAct) Check() error {
+func (act AssignmentAction) Check() error {
 	var c Checks
 	switch act.Kind {
 	case ActDeadline:
@@ -50,7 +50,7 @@ func (act AssignmentAct) Check() error {
 // Apply changes the assignment and describes the change; detail is empty where the
 // act says it all. It reports false if the assignment is already as asked. Codes:
 // assignment_completed, idempotency_conflict, assignment_revoked.
-func (act AssignmentAct) Apply(a *Assignment, now time.Time) (detail string, changed bool, err error) {
+func (act AssignmentAction) Apply(a *Assignment, now time.Time) (detail string, changed bool, err error) {
 	if a.RevokedAt != nil && act.Kind != ActRestore {
 		if act.Kind == ActRevoke {
 			return "", false, nil
@@ -138,8 +138,8 @@ type AssignmentPick struct {
 	Query AssignmentQuery
 }
 
-// Check turns an unknown tab into TabAll.
-func (p *AssignmentPick) Check() { p.Query.Check() }
+// Normalize turns an unknown tab into TabAll.
+func (p *AssignmentPick) Normalize() { p.Query.Normalize() }
 
 // ActCount is how many assignments an act meets.
 type ActCount struct {

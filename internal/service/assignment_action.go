@@ -15,17 +15,17 @@ type AssignmentActStore interface {
 	TabCounts(ctx context.Context, company int64, q domain.AssignmentQuery) (domain.TabCounts, error)
 	AssignmentHistory(ctx context.Context, company, id int64) ([]domain.AssignmentChange, error)
 	AssignedBy(ctx context.Context, a domain.Assignment) (by, via string, err error)
-	ActOnAssignments(ctx context.Context, c domain.Caller, act domain.AssignmentAct, ids []int64) ([]domain.ActResult, error)
+	ActOnAssignments(ctx context.Context, c domain.Caller, act domain.AssignmentAction, ids []int64) ([]domain.ActResult, error)
 	CountMatching(ctx context.Context, company int64, pick domain.AssignmentPick, kind domain.ActKind) (domain.ActCount, error)
 	AddActJob(ctx context.Context, c domain.Caller, in domain.NewJob, pick domain.AssignmentPick) (domain.Job, error)
 	AddUndoJob(ctx context.Context, c domain.Caller, in domain.NewJob, revoked domain.Job) (domain.Job, error)
-	StepAct(ctx context.Context, c domain.Caller, act domain.AssignmentAct, job domain.Job, limit int) error
+	StepAction(ctx context.Context, c domain.Caller, act domain.AssignmentAction, job domain.Job, limit int) error
 }
 
 // ListAssignments returns a page of the cabinet's list of assignments. The total is
 // not counted: see CountTabs. NextInList returns the next cursor.
 func (l *Learning) ListAssignments(ctx context.Context, c domain.Caller, q domain.AssignmentQuery, p domain.PageRequest) (domain.Page[domain.Assignment], error) {
-	q.Check()
+	q.Normalize()
 	return l.store.AssignmentList(ctx, c.Company.ID, q, p)
 }
 
@@ -58,7 +58,7 @@ func (l *Learning) AssignmentHistory(ctx context.Context, a domain.Assignment) (
 // Act does an act to one assignment and reports whether that changed it. Codes:
 // invalid_request, assignment_not_found, assignment_revoked, assignment_completed,
 // idempotency_conflict, insufficient_role, company_suspended.
-func (l *Learning) Act(ctx context.Context, c domain.Caller, act domain.AssignmentAct, id int64) (changed bool, err error) {
+func (l *Learning) Act(ctx context.Context, c domain.Caller, act domain.AssignmentAction, id int64) (changed bool, err error) {
 	if err := c.Authorize(domain.PermissionChange); err != nil {
 		return false, err
 	}
@@ -84,32 +84,32 @@ const (
 	undoTime = time.Minute
 )
 
-// BulkActs does acts to many assignments as background work.
-type BulkActs struct {
+// BulkActions does acts to many assignments as background work.
+type BulkActions struct {
 	store Store
 	jobs  *Jobs
 }
 
-// NewBulkActs registers the work with the jobs.
-func NewBulkActs(store Store, jobs *Jobs) *BulkActs {
-	b := &BulkActs{store: store, jobs: jobs}
+// NewBulkActions registers the work with the jobs.
+func NewBulkActions(store Store, jobs *Jobs) *BulkActions {
+	b := &BulkActions{store: store, jobs: jobs}
 	jobs.Register(JobAct, b.step)
 	return b
 }
 
 // Count returns how many assignments match, and how many of them the act would change.
-func (b *BulkActs) Count(ctx context.Context, c domain.Caller, pick domain.AssignmentPick, kind domain.ActKind) (domain.ActCount, error) {
-	pick.Check()
+func (b *BulkActions) Count(ctx context.Context, c domain.Caller, pick domain.AssignmentPick, kind domain.ActKind) (domain.ActCount, error) {
+	pick.Normalize()
 	return b.store.CountMatching(ctx, c.Company.ID, pick, kind)
 }
 
 // Start does the act to the picked assignments. Codes: invalid_request,
 // insufficient_role, company_suspended.
-func (b *BulkActs) Start(ctx context.Context, c domain.Caller, act domain.AssignmentAct, pick domain.AssignmentPick) (domain.Job, error) {
+func (b *BulkActions) Start(ctx context.Context, c domain.Caller, act domain.AssignmentAction, pick domain.AssignmentPick) (domain.Job, error) {
 	if err := c.Authorize(domain.PermissionChange); err != nil {
 		return domain.Job{}, err
 	}
-	pick.Check()
+	pick.Normalize()
 	if err := act.Check(); err != nil {
 		return domain.Job{}, err
 	}
@@ -121,7 +121,7 @@ func (b *BulkActs) Start(ctx context.Context, c domain.Caller, act domain.Assign
 }
 
 // JobActOf returns the act of a job of kind JobAct.
-func JobActOf(job domain.Job) (act domain.AssignmentAct, err error) {
+func JobActOf(job domain.Job) (act domain.AssignmentAction, err error) {
 	if err := json.Unmarshal(job.Input, &act); err != nil {
 		return act, fmt.Errorf("read the act of a job: %w", err)
 	}
@@ -129,14 +129,14 @@ func JobActOf(job domain.Job) (act domain.AssignmentAct, err error) {
 }
 
 // CanUndo reports whether a job is a bulk revocation that can still be undone.
-func (b *BulkActs) CanUndo(job domain.Job, now time.Time) bool {
+func (b *BulkActions) CanUndo(job domain.Job, now time.Time) bool {
 	act, err := JobActOf(job)
 	return err == nil && job.Kind == JobAct && act.Kind == domain.ActRevoke && job.FinishedAt != nil && now.Before(job.FinishedAt.Add(undoTime))
 }
 
 // Undo restores the assignments that a job has revoked, where nothing has changed
 // since. Codes: not_found, idempotency_conflict when it is too late.
-func (b *BulkActs) Undo(ctx context.Context, c domain.Caller, id int64) (domain.Job, error) {
+func (b *BulkActions) Undo(ctx context.Context, c domain.Caller, id int64) (domain.Job, error) {
 	if err := c.Authorize(domain.PermissionChange); err != nil {
 		return domain.Job{}, err
 	}
@@ -150,17 +150,17 @@ func (b *BulkActs) Undo(ctx context.Context, c domain.Caller, id int64) (domain.
 	if !b.CanUndo(job, b.store.Now()) {
 		return domain.Job{}, domain.Errorf(domain.CodeConflict, "This can't be undone any more: more than a minute has passed. Assign the courses again instead.")
 	}
-	undo, err := b.store.AddUndoJob(ctx, c, domain.NewJob{Kind: JobAct, Input: domain.AssignmentAct{Kind: domain.ActRestore}}, job)
+	undo, err := b.store.AddUndoJob(ctx, c, domain.NewJob{Kind: JobAct, Input: domain.AssignmentAction{Kind: domain.ActRestore}}, job)
 	if err == nil {
 		b.jobs.Wake()
 	}
 	return undo, err
 }
 
-func (b *BulkActs) step(ctx context.Context, c domain.Caller, job domain.Job) (domain.JobProgress, error) {
+func (b *BulkActions) step(ctx context.Context, c domain.Caller, job domain.Job) (domain.JobProgress, error) {
 	act, err := JobActOf(job)
 	if err != nil {
 		return domain.JobProgress{}, err
 	}
-	return domain.JobProgress{Saved: true}, b.store.StepAct(ctx, c, act, job, actStep)
+	return domain.JobProgress{Saved: true}, b.store.StepAction(ctx, c, act, job, actStep)
 }

@@ -16,15 +16,15 @@ const (
 	PeopleOffboard PeopleActKind = "offboard"
 )
 
-// PeopleAct is what to do to employees.
-type PeopleAct struct {
+// PeopleAction is what to do to employees.
+type PeopleAction struct {
 	Kind PeopleActKind `json:"kind"`
 	Tags []string      `json:"tags,omitempty"` // of PeopleTag and PeopleUntag
 	At   *time.Time    `json:"at,omitempty"`   // of PeopleOffboard: nil is now
 }
 
-// Check normalises the tags and reports every field that is wrong.
-func (act *PeopleAct) Check(now time.Time) error {
+// Normalize normalises the tags and reports every field that is wrong.
+func (act *PeopleAction) Normalize(now time.Time) error {
 	var c Checks
 	switch act.Kind {
 	case PeopleTag, PeopleUntag:
@@ -46,7 +46,7 @@ func (act *PeopleAct) Check(now time.Time) error {
 
 // ApplyTags returns the tags of an employee after the act. Codes: invalid_request if
 // they would be too many.
-func (act PeopleAct) ApplyTags(tags []string) ([]string, error) {
+func (act PeopleAction) ApplyTags(tags []string) ([]string, error) {
 	out := slices.Clone(tags)
 	if act.Kind == PeopleUntag {
 		return slices.DeleteFunc(out, func(tag string) bool { return slices.Contains(act.Tags, tag) }), nil

@@ -14,23 +14,23 @@ import (
 // statements in one transaction, in the order of their ids. One that cannot be
 // changed harms no other. Error codes of a result: assignment_not_found,
 // assignment_revoked, assignment_completed, idempotency_conflict.
-func (s *Store) ActOnAssignments(ctx context.Context, c domain.Caller, act domain.AssignmentAct, ids []int64) ([]domain.ActResult, error) {
+func (s *Store) ActOnAssignments(ctx context.Context, c domain.Caller, act domain.AssignmentAction, ids []int64) ([]domain.ActResult, error) {
 	var out []domain.ActResult
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
-		plan, err := s.loadAct(ctx, tx, c, act, ids)
+		plan, err := s.loadAction(ctx, tx, c, act, ids)
 		if err != nil {
 			return err
 		}
 		out = plan.results
-		return s.saveAct(ctx, tx, box, plan, nil)
+		return s.saveAction(ctx, tx, box, plan, nil)
 	})
 	return out, err
 }
 
-// StepAct does an act to the next assignments of a job, up to limit, and saves the
+// StepAction does an act to the next assignments of a job, up to limit, and saves the
 // job's progress in the same transaction, so that each is changed exactly once. The
 // outcome of each is noted in its item.
-func (s *Store) StepAct(ctx context.Context, c domain.Caller, act domain.AssignmentAct, job domain.Job, limit int) error {
+func (s *Store) StepAction(ctx context.Context, c domain.Caller, act domain.AssignmentAction, job domain.Job, limit int) error {
 	after, _ := strconv.ParseInt(job.Cursor, 10, 64) // empty at first
 	items, err := s.JobItems(ctx, job, after, limit)
 	if err != nil {
@@ -45,24 +45,24 @@ func (s *Store) StepAct(ctx context.Context, c domain.Caller, act domain.Assignm
 		if len(ids) > 0 {
 			progress.Cursor = strconv.FormatInt(ids[len(ids)-1], 10)
 		}
-		plan, err := s.loadAct(ctx, tx, c, act, ids)
+		plan, err := s.loadAction(ctx, tx, c, act, ids)
 		if err != nil {
 			return err
 		}
-		return s.saveAct(ctx, tx, box, plan, &actStep{job: job, progress: progress})
+		return s.saveAction(ctx, tx, box, plan, &actionStep{job: job, progress: progress})
 	})
 }
 
-// actStep is the step of a job that an act belongs to.
-type actStep struct {
+// actionStep is the step of a job that an act belongs to.
+type actionStep struct {
 	job      domain.Job
 	progress domain.JobProgress
 }
 
-// actPlan is what an act has read and decided.
-type actPlan struct {
+// actionPlan is what an act has read and decided.
+type actionPlan struct {
 	caller  domain.Caller
-	act     domain.AssignmentAct
+	act     domain.AssignmentAction
 	results []domain.ActResult
 	changed []actChange
 }
@@ -73,12 +73,12 @@ type actChange struct {
 	detail string
 }
 
-// loadAct locks and reads the assignments and applies the act to them.
-func (s *Store) loadAct(ctx context.Context, tx db.Tx, c domain.Caller, act domain.AssignmentAct, ids []int64) (*actPlan, error) {
-	plan := &actPlan{caller: c, act: act}
+// loadAction locks and reads the assignments and applies the act to them.
+func (s *Store) loadAction(ctx context.Context, tx db.Tx, c domain.Caller, act domain.AssignmentAction, ids []int64) (*actionPlan, error) {
+	plan := &actionPlan{caller: c, act: act}
 	found := map[int64]domain.Assignment{}
 	left := map[int64]bool{}
-	isNamed, keys := s.db.In("a.id", 2, db.Ints("id", unique(append([]int64(nil), ids...))))
+	isNamed, keys := s.db.In("a.id", 2, db.Ints("id", sortedUnique(append([]int64(nil), ids...))))
 	b := &db.Batch{}
 	if suffix := s.db.ForUpdate("e"); suffix != "" {
 		b.Query(ignoreRow, `SELECT e.id FROM employees e WHERE e.company_id = $1 AND e.id IN
@@ -108,7 +108,7 @@ func (s *Store) loadAct(ctx context.Context, tx db.Tx, c domain.Caller, act doma
 }
 
 // one applies the act to one assignment.
-func (p *actPlan) one(id int64, a domain.Assignment, found bool, now time.Time) {
+func (p *actionPlan) one(id int64, a domain.Assignment, found bool, now time.Time) {
 	result := domain.ActResult{ID: id, Outcome: domain.OutcomeUnchanged}
 	from := a.Status
 	var detail string
@@ -147,7 +147,7 @@ func (s *Store) dropUnrestorable(ctx context.Context, tx db.Tx, found map[int64]
 		return nil
 	}
 	taken := map[string]bool{}
-	isNamed, keys := s.db.In("a.external_id", 2, db.Texts("external_id", unique(names)))
+	isNamed, keys := s.db.In("a.external_id", 2, db.Texts("external_id", sortedUnique(names)))
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
 		var name string
@@ -167,7 +167,7 @@ func (s *Store) dropUnrestorable(ctx context.Context, tx db.Tx, found map[int64]
 	return nil
 }
 
-func (s *Store) saveAct(ctx context.Context, tx db.Tx, box *outbox, plan *actPlan, step *actStep) error {
+func (s *Store) saveAction(ctx context.Context, tx db.Tx, box *outbox, plan *actionPlan, step *actionStep) error {
 	b := &db.Batch{}
 	if len(plan.changed) > 0 {
 		s.updateActed(b, plan, tx.Now())
@@ -189,7 +189,7 @@ func (s *Store) saveAct(ctx context.Context, tx db.Tx, box *outbox, plan *actPla
 	return tx.Send(ctx, b)
 }
 
-func (s *Store) updateActed(b *db.Batch, plan *actPlan, now time.Time) {
+func (s *Store) updateActed(b *db.Batch, plan *actionPlan, now time.Time) {
 	company := plan.caller.Company.ID
 	rows, args := s.db.ValuesTable(3, db.Columns(plan.changed,
 		db.IntColumn("key_id", func(a *actChange) int64 { return a.ID }),
@@ -212,7 +212,7 @@ func (s *Store) updateActed(b *db.Batch, plan *actPlan, now time.Time) {
 	}
 }
 
-func (s *Store) insertActHistory(b *db.Batch, plan *actPlan, now time.Time) {
+func (s *Store) insertActHistory(b *db.Batch, plan *actionPlan, now time.Time) {
 	rows, args := s.db.ValuesTable(6, db.Columns(plan.changed,
 		db.IntColumn("key_id", func(a *actChange) int64 { return a.ID }),
 		db.TextColumn("from_status", func(a *actChange) domain.Status { return a.from }),
@@ -232,7 +232,7 @@ var actActions = map[domain.ActKind]string{
 }
 
 // entry returns the one audit entry of an act, however many assignments it changed.
-func (p *actPlan) entry(step *actStep) domain.AuditEntry {
+func (p *actionPlan) entry(step *actionStep) domain.AuditEntry {
 	e := domain.AuditEntry{CompanyID: p.caller.Company.ID, Actor: p.caller.Actor, Action: actActions[p.act.Kind], RecordKind: "assignment"}
 	if len(p.changed) == 1 {
 		e.RecordID, e.EmployeeID, e.Detail = strconv.FormatInt(p.changed[0].ID, 10), p.changed[0].EmployeeID, p.changed[0].detail

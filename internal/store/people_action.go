@@ -39,7 +39,7 @@ func (s *Store) AddPeopleJob(ctx context.Context, c domain.Caller, in domain.New
 
 // StepPeople does an act to the next employees of a job, up to limit, and saves the
 // job's progress in the same transaction, so that each is changed exactly once.
-func (s *Store) StepPeople(ctx context.Context, c domain.Caller, act domain.PeopleAct, job domain.Job, limit int) error {
+func (s *Store) StepPeople(ctx context.Context, c domain.Caller, act domain.PeopleAction, job domain.Job, limit int) error {
 	after, _ := strconv.ParseInt(job.Cursor, 10, 64) // empty at first
 	items, err := s.JobItems(ctx, job, after, limit)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Store) StepPeople(ctx context.Context, c domain.Caller, act domain.Peop
 
 // loadPeople locks and reads the live employees among the ids, and what else the act
 // needs, in the order of locks.
-func (s *Store) loadPeople(ctx context.Context, tx callerTx, act domain.PeopleAct, ids []int64) (map[int64]domain.Employee, error) {
+func (s *Store) loadPeople(ctx context.Context, tx callerTx, act domain.PeopleAction, ids []int64) (map[int64]domain.Employee, error) {
 	found := map[int64]domain.Employee{}
 	company := tx.caller.Company.ID
 	isNamed, keys := s.db.In("e.id", 2, db.Ints("id", ids))
@@ -100,7 +100,7 @@ func (s *Store) loadPeople(ctx context.Context, tx callerTx, act domain.PeopleAc
 
 // decidePeople returns the employees who change, as they are afterwards, and what
 // becomes of each.
-func decidePeople(act domain.PeopleAct, ids []int64, found map[int64]domain.Employee) (changed []domain.Employee, results []domain.ActResult) {
+func decidePeople(act domain.PeopleAction, ids []int64, found map[int64]domain.Employee) (changed []domain.Employee, results []domain.ActResult) {
 	for _, id := range ids {
 		e, live := found[id]
 		outcome := domain.OutcomeDone
@@ -125,7 +125,7 @@ func decidePeople(act domain.PeopleAct, ids []int64, found map[int64]domain.Empl
 }
 
 // actOnPeople queues the changes.
-func (s *Store) actOnPeople(b *db.Batch, tx callerTx, act domain.PeopleAct, changed []domain.Employee) {
+func (s *Store) actOnPeople(b *db.Batch, tx callerTx, act domain.PeopleAction, changed []domain.Employee) {
 	switch {
 	case len(changed) == 0:
 	case act.Kind != domain.PeopleOffboard:
