@@ -62,7 +62,8 @@ func changePassword(p *page) error {
 	errs := checkNewPassword(p, who.Email)
 	if !who.HasPassword {
 		if len(errs) > 0 {
-			return p.renderInvalid(view.SetPasswordPage(p.bare(), view.SetPassword{Email: who.Email, Action: view.PathPassword, New: true, MinChars: domain.MinPassword, Errors: errs}))
+			return p.renderInvalid(view.SetPasswordPage(p.bare(), view.SetPassword{Email: who.Email, Action: view.PathPassword, New: true, MinChars: domain.MinPassword, Errors: errs,
+				Password: p.field("password"), Repeat: p.field("repeat")}))
 		}
 		if err := p.SignIn.SetPassword(p.r.Context(), p.actor(), p.field("password"), p.sessionToken()); err != nil {
 			return err
@@ -80,6 +81,10 @@ func changePassword(p *page) error {
 	if len(errs) > 0 {
 		v := p.signInView()
 		v.PasswordErrors = errs
+		v.Typed = view.TypedPasswords{Current: p.field("current"), New: p.field("password"), Repeat: p.field("repeat")}
+		if errs["current"] != "" {
+			v.Typed.Current = ""
+		}
 		return p.renderInvalid(view.MySignInPage(p.shell(), v))
 	}
 	return p.redirectDone("Password changed. Your other sessions have ended.", view.PathMySignIn)

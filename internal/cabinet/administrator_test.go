@@ -54,6 +54,24 @@ func TestInvitationIsWithdrawn(t *testing.T) {
 	})
 }
 
+// Someone who has a password keeps it when another company comes, whoever made the link.
+func TestSecondCompanyNeedsNoNewPassword(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		anna := f.administrator()
+		link, err := url.Parse(f.createCompany("Baltic Air", admin).SignInURL)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.visitor().get(link.Path).wantRedirect(view.PathSignIn + "?next=" + url.QueryEscape(link.Path))
+		f.visitor().post(link.Path, "password", "four other words here", "repeat", "four other words here").wantStatus(http.StatusSeeOther)
+		f.visitor().signIn(admin, password).wantRedirect(view.PathHome)
+		anna.get(link.Path).wantStatus(http.StatusOK).wantText("Join Baltic Air?", "keep your current sign-in").wantNoText(`type="password"`)
+		anna.post(link.Path).wantRedirect(view.PathHome).wantText("You are now an administrator", "switch company")
+		anna.get(link.Path).wantStatus(http.StatusNotFound).wantText("works once")
+	})
+}
+
 func TestCompaniesAreApart(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {

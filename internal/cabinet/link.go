@@ -2,6 +2,7 @@ package cabinet
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -26,13 +27,35 @@ func (p *page) linkView(link domain.SignInLink) view.SetPassword {
 	}
 }
 
+// joins reports whether the link only adds a company to those of a person who has a
+// password: they sign in with it and accept. An operator's link to someone whose address
+// was never proved, or who serves the company already, lets choose a new password.
+func (p *page) joins(link domain.SignInLink) (bool, error) {
+	if !link.SignsIn() {
+		return true, nil
+	}
+	if link.CompanyID == 0 || !link.Vouched || !link.Administrator.HasPassword {
+		return false, nil
+	}
+	who, err := p.SignIn.Identify(p.r.Context(), link.Administrator.ID, 0)
+	if domain.CodeOf(err) == domain.CodeUnauthorized { // serves no company, and can't sign in
+		return false, nil
+	}
+	serves := slices.ContainsFunc(who.Companies, func(m domain.Membership) bool { return m.ID == link.CompanyID })
+	return !serves, err
+}
+
 // linkForm does not use the link up, because mail scanners open it too.
 func linkForm(p *page) error {
 	link, good, err := p.signInLink()
 	if err != nil || !good {
 		return err
 	}
-	if !link.SignsIn() {
+	joins, err := p.joins(link)
+	if err != nil {
+		return err
+	}
+	if joins {
 		return p.withIdentity(func() error {
 			return p.showConfirm(view.InvitationAccept(link.CompanyName, view.PathSignInLink(p.r.PathValue("token"))))
 		})
@@ -68,7 +91,11 @@ func useLink(p *page) error {
 	if err != nil || !good {
 		return err
 	}
-	if !link.SignsIn() {
+	joins, err := p.joins(link)
+	if err != nil {
+		return err
+	}
+	if joins {
 		return p.withIdentity(p.acceptInvitation)
 	}
 	v := p.linkView(link)

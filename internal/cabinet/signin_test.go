@@ -83,7 +83,7 @@ func TestSecondFactor(t *testing.T) {
 		v := f.administrator()
 		v.post(view.PathSecondFactor, "current", "a wrong password, plainly").wantStatus(http.StatusUnprocessableEntity).wantText("The password is wrong")
 		secret := v.post(view.PathSecondFactor, "current", password).wantRedirect(view.PathSecondFactor).secret()
-		v.post(view.PathSecondFactor, "code", "000000x").wantStatus(http.StatusUnprocessableEntity).wantText("The code is wrong", secret)
+		v.post(view.PathSecondFactor, "code", "000000x").wantStatus(http.StatusUnprocessableEntity).wantText("The code is wrong", secret).wantNoText("recovery code")
 		recovery := v.post(view.PathSecondFactor, "code", totpCode(f, secret, -1)).wantRedirect(view.PathRecoveryCodes).find(`<li>([a-z2-7-]{19})</li>`)
 
 		other := f.visitor()
@@ -123,6 +123,8 @@ func TestSessionsEnd(t *testing.T) {
 		third.signIn(admin, password).wantRedirect(view.PathHome)
 		const changed = "other words that differ now"
 		here.post(view.PathPassword, "current", "not this one at all", "password", changed, "repeat", changed).wantStatus(http.StatusUnprocessableEntity).wantText("The password is wrong")
+		here.post(view.PathPassword, "current", password, "password", changed, "repeat", "something else").wantStatus(http.StatusUnprocessableEntity).
+			wantText("The passwords don't match.", `value="`+password+`"`, `value="`+changed+`"`, `value="something else"`)
 		here.post(view.PathPassword, "current", password, "password", changed, "repeat", changed).wantRedirect(view.PathMySignIn).wantText("Password changed.")
 		third.get(view.PathHome).wantRedirect(view.PathSignIn)
 		third.signIn(admin, password).wantStatus(http.StatusUnprocessableEntity)

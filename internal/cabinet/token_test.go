@@ -64,6 +64,28 @@ func TestTokenRegeneration(t *testing.T) {
 	})
 }
 
+// A token that expires within two weeks is announced where its owner looks.
+func TestTokenThatExpiresSoon(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		v := f.administrator()
+		expiring := func(name string, days int) string {
+			date := time.Now().AddDate(0, 0, days).Format(time.DateOnly)
+			created := v.post(view.PathTokenNew, "name", name, "scope", "b2b_read", "expiry", "date", "date", date, "nonce", name)
+			return strings.TrimSuffix(created.wantStatus(http.StatusSeeOther).header.Get("Location"), "/created")
+		}
+		_, token := v.createToken("People")
+		f.provision(token, 1, 1) // a company without people has nothing that needs attention
+		soon, later := expiring("HR sync", 12), expiring("Payroll", 17)
+		v.get(soon).wantStatus(http.StatusOK).wantText("This token expires soon", "Regenerate it")
+		v.get(later).wantStatus(http.StatusOK).wantNoText("This token expires soon")
+		v.get(view.PathHome).wantStatus(http.StatusOK).wantText("token expires within 14 days", soon).wantNoText(later)
+		if n := strings.Count(v.get(view.PathTokens).text, `<span class="tag tone-amber">soon</span>`); n != 1 {
+			f.Errorf("%d tokens of the list are marked, want 1", n)
+		}
+	})
+}
+
 // The list shows every token, however many were revoked over the years.
 func TestTokenListHasPages(t *testing.T) {
 	t.Parallel()

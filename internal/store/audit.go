@@ -101,10 +101,10 @@ func (s *Store) auditPageSQL(where *conditions, scans []auditScan, rows int) (st
 		c := &conditions{parts: slices.Clone(where.parts), args: args}
 		c.add(scan.text, scan.args...)
 		from := `audit_entries e`
-		if scan.records != nil {
-			table, values := s.db.ValuesTable(len(c.args)+1, db.Texts("record_id", scan.records))
+		if scan.keys != nil {
+			table, values := s.db.ValuesTable(len(c.args)+1, db.Texts("value", scan.keys))
 			c.args = append(c.args, values...)
-			from = table + ` k` + s.db.Join("audit_entries", "e", `e.company_id = $1 AND e.record_id = k.record_id`)
+			from = table + ` k` + s.db.Join("audit_entries", "e", `e.company_id = $1 AND `+scan.column+` = k.value`)
 		}
 		texts[i] = fmt.Sprintf(`SELECT * FROM (SELECT e.at, e.id FROM %s%s%s LIMIT $%d) w`, from, c.where(), auditOrder, limit)
 		args = c.args

@@ -11,13 +11,19 @@ import (
 )
 
 // auditScan selects some entries of a log; each ? of the text stands for one
-// argument. With records it selects only the entries about one of these: they are
-// one argument, so that the statement's text does not depend on their number and
-// is prepared once.
+// argument. With keys it selects only the entries whose column has one of these
+// values: they are one argument, so that the statement's text does not depend on
+// their number and is prepared once.
 type auditScan struct {
-	text    string
-	args    []any
-	records []string
+	text   string
+	args   []any
+	column string // an expression over the entry e
+	keys   []string
+}
+
+// aboutRecords returns a scan for the entries about some records of one kind.
+func aboutRecords(kind string, ids []string) auditScan {
+	return auditScan{text: `e.record_kind = ?`, args: []any{kind}, column: `e.record_id`, keys: ids}
 }
 
 // addAnyOf adds the condition that at least one of the scans selects an entry.
@@ -25,9 +31,9 @@ func (s *Store) addAnyOf(c *conditions, scans []auditScan) {
 	texts, args := make([]string, len(scans)), []any{}
 	for i, scan := range scans {
 		texts[i], args = `(`+scan.text+`)`, append(args, scan.args...)
-		if scan.records != nil {
-			table, values := s.db.ValuesTable(1, db.Texts("record_id", scan.records))
-			texts[i] += ` AND e.record_id IN (SELECT k.record_id FROM ` + strings.Replace(table, "$1", "?", 1) + ` k)`
+		if scan.keys != nil {
+			table, values := s.db.ValuesTable(1, db.Texts("value", scan.keys))
+			texts[i] += ` AND ` + scan.column + ` IN (SELECT k.value FROM ` + strings.Replace(table, "$1", "?", 1) + ` k)`
 			args = append(args, values...)
 		}
 	}
@@ -41,7 +47,7 @@ var actorKinds = []domain.ActorKind{
 // auditScans returns the index scans that serve a filter, none where nothing can
 // match. audit_entries_action is ordered by action, kind of actor and time,
 // audit_entries_actor by actor, action and time, audit_entries_record by record
-// and time. So a scan names one value for each of the leading columns; which
+// and time, audit_entries_request_id by folded request id and time. So a scan names one value for each of the leading columns; which
 // actions there are is read first. capped means that the search names more than it
 // looks for.
 func (s *Store) auditScans(ctx context.Context, c db.Conn, company int64, f domain.AuditFilter) (scans []auditScan, capped bool, err error) {
@@ -100,6 +106,9 @@ func auditActions(ctx context.Context, c db.Conn, prefix string, among auditScan
 type auditMatches struct {
 	text                   string
 	employees, assignments []string // record ids
+	deliveries             []string // record ids
+	requests               []string // folded request ids
+	requestColumn          string   // the folded request id of an entry e
 	people, tokens         []int64  // ids of actors, which are records too
 	capped                 bool     // the text names more than are looked for
 }
@@ -112,12 +121,13 @@ const (
 
 // findAuditMatches finds what a text names by its beginning, whatever the case: an
 // employee by name, address or externalId, an assignment by its externalId or its
-// employee, an administrator by name or address, a token by its name. An erased
-// employee is not found.
+// employee, an administrator by name or address, a token by its name, a request and a
+// delivery by its id. An erased employee is not found.
 func (s *Store) findAuditMatches(ctx context.Context, c db.Conn, company int64, text string) (*auditMatches, error) {
 	text = domain.CleanSearch(text)
-	out := &auditMatches{text: text}
+	out := &auditMatches{text: text, requestColumn: s.db.Folded("e.request_id")}
 	b := &db.Batch{}
+	s.queueLoggedIDs(b, out, company)
 	people, byPerson := s.employeesFound(company, text, maxSearched)
 	queueIDs(b, &out.employees, people, byPerson)
 	assignments, byAssignment := s.assignmentsFound(company, text, maxSearched)
@@ -133,10 +143,51 @@ func (s *Store) findAuditMatches(ctx context.Context, c db.Conn, company int64, 
 	queueAdministrators(b, &out.people, company, text)
 	s.queryLogCapped(b, company, text, &out.capped)
 	err := c.Send(ctx, b)
-	out.capped = out.capped || len(out.assignments) == maxFoundRecords || len(out.tokens) == maxFoundActors
+	out.capped = out.capped || len(out.assignments) == maxFoundRecords || len(out.tokens) == maxFoundActors ||
+		len(out.requests) == maxFoundRecords || len(out.deliveries) == maxFoundRecords
+	slices.Sort(out.requests)
+	out.requests = slices.Compact(out.requests)
 	slices.Sort(out.people)
 	out.people = slices.Compact(out.people)
 	return out, err
+}
+
+// minRequestPrefix is how many characters of a request id begin a search for it. Most ids
+// are random: fewer characters than these find requests that nobody means.
+const minRequestPrefix = 6
+
+// queueLoggedIDs queues queries for the request ids and the delivery ids of the log that
+// begin with the text.
+func (s *Store) queueLoggedIDs(b *db.Batch, out *auditMatches, company int64) {
+	if out.text == "" {
+		return
+	}
+	into := func(list *[]string) func(db.Rows) error {
+		return func(r db.Rows) error {
+			var id string
+			err := r.Scan(&id)
+			*list = append(*list, id)
+			return err
+		}
+	}
+	requests := &conditions{}
+	requests.add(`e.company_id = ?`, company)
+	if request := domain.FoldID(out.text); len(request) < minRequestPrefix {
+		requests.add(out.requestColumn+` = ?`, request)
+	} else {
+		requests.add(prefixRange(out.requestColumn), prefixArgs(request)...)
+	}
+	b.Query(into(&out.requests), `SELECT `+out.requestColumn+` FROM audit_entries e`+requests.where()+
+		` ORDER BY e.company_id DESC, `+out.requestColumn+` DESC LIMIT `+strconv.Itoa(maxFoundRecords), requests.args...)
+	low, high, ok := uuidRange(out.text)
+	if !ok {
+		return
+	}
+	deliveries := &conditions{}
+	deliveries.add(`e.company_id = ?`, company)
+	deliveries.add(`e.record_id >= ? AND e.record_id <= ? AND e.record_kind = 'delivery'`, low, high)
+	b.Query(into(&out.deliveries), `SELECT e.record_id FROM audit_entries e`+deliveries.where()+
+		` ORDER BY e.company_id DESC, e.record_id DESC LIMIT `+strconv.Itoa(maxFoundRecords), deliveries.args...)
 }
 
 // queueIDs queues a query for the latest ids among those that sql finds.
@@ -178,21 +229,23 @@ func queueAdministrators(b *db.Batch, into *[]int64, company int64, text string)
 // records returns scans for the entries about what the text names, and for those
 // of a request. A record may also be named as the log shows it, such as token 7.
 func (f *auditMatches) records() []auditScan {
-	out := []auditScan{{text: `e.request_id = ?`, args: []any{f.text}}, {text: `e.record_id = ?`, args: []any{f.text}}}
+	out := []auditScan{{text: `e.record_id = ?`, args: []any{f.text}}}
 	if kind, id, ok := strings.Cut(f.text, " "); ok {
 		out = append(out, auditScan{text: `e.record_id = ? AND e.record_kind = ?`, args: []any{id, strings.ToLower(kind)}})
 	}
-	if len(f.employees) > 0 {
-		out = append(out, auditScan{text: `e.record_kind = ?`, args: []any{"employee"}, records: f.employees})
+	if len(f.requests) > 0 {
+		out = append(out, auditScan{text: `1 = 1`, column: f.requestColumn, keys: f.requests})
 	}
-	if len(f.assignments) > 0 {
-		out = append(out, auditScan{text: `e.record_kind = ?`, args: []any{"assignment"}, records: f.assignments})
-	}
-	if len(f.tokens) > 0 {
-		out = append(out, auditScan{text: `e.record_kind = ?`, args: []any{"token"}, records: formatIDs(f.tokens)})
-	}
-	if len(f.people) > 0 {
-		out = append(out, auditScan{text: `e.record_kind = ?`, args: []any{"administrator"}, records: formatIDs(f.people)})
+	for _, found := range []struct {
+		kind string
+		ids  []string
+	}{
+		{"employee", f.employees}, {"assignment", f.assignments}, {"delivery", f.deliveries}, {"token", formatIDs(f.tokens)},
+		{"administrator", formatIDs(f.people)},
+	} {
+		if len(found.ids) > 0 {
+			out = append(out, aboutRecords(found.kind, found.ids))
+		}
 	}
 	return out
 }

@@ -21,7 +21,9 @@ func TestDrawerKeepsTheList(t *testing.T) {
 		b.open(list)
 		b.waitFor("two delivered rows", `document.querySelector('tbody')?.innerText.match(/Delivered/g)?.length === 2 || (location.reload(), false)`)
 
-		evaluate[bool](b, `document.querySelector('.row-link').click(), true`)
+		if at := evaluate[bool](b, `document.querySelector('.row-link').click(), document.getElementById('drawer').open && document.querySelector('#drawer .skeleton') !== null`); !at {
+			t.Error("the drawer is not open at once, with a skeleton")
+		}
 		b.waitFor("the open drawer", `document.getElementById('drawer').open && document.querySelector('#drawer #detail') !== null`)
 		b.waitFor("the drawer's address", `location.pathname.startsWith('/cabinet/deliveries/0')`)
 		first := evaluate[string](b, `location.pathname`)
@@ -38,6 +40,11 @@ func TestDrawerKeepsTheList(t *testing.T) {
 		evaluate[bool](b, `document.activeElement.blur(), true`)
 		b.press("Escape", false)
 		b.waitFor("the list's address", `location.pathname + location.search === '`+list+`' && !document.getElementById('drawer').open && document.activeElement.matches('.row-link')`)
+
+		evaluate[bool](b, `document.querySelector('.row-link').click(), true`)
+		b.waitFor("the drawer again", `document.querySelector('#drawer #detail') !== null && location.pathname.startsWith('/cabinet/deliveries/0')`)
+		evaluate[bool](b, `history.back(), true`)
+		b.waitFor("the list, as before", `location.pathname + location.search === '`+list+`' && document.querySelectorAll('#list tbody tr').length === 2 && !document.getElementById('drawer').open`)
 
 		f.provision(token, 3)
 		b.waitFor("a row that waits", `document.querySelector('[data-live-new]')?.innerText === '1 new'`)

@@ -52,6 +52,10 @@ func TestExplorer(t *testing.T) {
 	}
 	evaluate[bool](b, `document.querySelector('#operations-Employees-listEmployees .execute').click(), true`)
 	b.waitFor("the person in the answer", `document.querySelector('#operations-Employees-listEmployees .live-responses-table')?.innerText.includes('HR-1') === true`)
+	const id = `(document.querySelector('#operations-Employees-listEmployees .live-responses-table')?.innerText.match(/x-request-id: (\S+)/)?.[1] ?? '')`
+	first := evaluate[string](b, id)
+	evaluate[bool](b, `document.querySelector('#operations-Employees-listEmployees .execute').click(), true`)
+	b.waitFor("another request id", id+` !== '' && `+id+` !== '`+first+`' && '`+first+`' !== ''`)
 	const icon = `getComputedStyle(document.querySelector('.curl-command .copy-to-clipboard button'))`
 	if colour := evaluate[string](b, icon+`.backgroundColor`); colour != "rgb(89, 99, 110)" || evaluate[string](b, icon+`.maskImage`) == "none" {
 		t.Errorf("the copy icon has the colour %s", colour)

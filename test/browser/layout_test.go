@@ -67,8 +67,10 @@ func TestNothingOverlaps(t *testing.T) {
 	paths := append(fillCompany(f, b), "/cabinet/deliveries?period=custom", "/cabinet/audit?period=custom&from=2026-01-01T00:00", "/cabinet/deliveries/redeliver?period=custom")
 	paths = append(paths, fillRest(f, b)...)
 	checkAllPagesAreListed(t, paths)
+	titles := map[string]string{}
 	for _, path := range paths {
 		b.checkLayout(path)
+		b.checkTitle(titles)
 	}
 	visitor := newTab(t, f.program.URL)
 	for _, path := range []string{"/cabinet/sign-in", "/cabinet/signed-out", "/cabinet/enter/expired"} {
@@ -88,6 +90,17 @@ func (b *tab) checkLayout(path string) {
 			b.Errorf("%s at %d: %q", path, width, found)
 		}
 	}
+}
+
+// checkTitle checks that no page seen before has the title of this one. Filters of one page
+// share its title.
+func (b *tab) checkTitle(seen map[string]string) {
+	b.Helper()
+	title, path := evaluate[string](b, `document.title`), evaluate[string](b, `location.pathname`)
+	if other, known := seen[title]; known && other != path {
+		b.Errorf("%s and %s share the title %q", other, path, title)
+	}
+	seen[title] = path
 }
 
 // notPages are the patterns of files, of parts of pages and of pages that only redirect.

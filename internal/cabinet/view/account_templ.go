@@ -111,15 +111,15 @@ func MySignInPage(s Shell, v MySignIn) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = input(Field{Name: "current", Label: "Current password", Type: "password", Autocomplete: "current-password", Error: v.PasswordErrors["current"]}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = input(Field{Name: "current", Label: "Current password", Type: "password", Value: v.Typed.Current, Autocomplete: "current-password", Error: v.PasswordErrors["current"]}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = input(Field{Name: "password", Label: "New password", Type: "password", Autocomplete: "new-password", Help: passwordHelp(v.minimum()), Error: v.PasswordErrors["password"]}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = input(Field{Name: "password", Label: "New password", Type: "password", Value: v.Typed.New, Autocomplete: "new-password", Help: passwordHelp(v.minimum()), Error: v.PasswordErrors["password"]}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = input(Field{Name: "repeat", Label: "New password again", Type: "password", Autocomplete: "new-password", Error: v.PasswordErrors["repeat"]}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = input(Field{Name: "repeat", Label: "New password again", Type: "password", Value: v.Typed.Repeat, Autocomplete: "new-password", Error: v.PasswordErrors["repeat"]}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -207,7 +207,7 @@ func recoverForm(s Shell, v EndpointDetail) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "\" class=\"recover\"><input type=\"hidden\" name=\"endpoint\" value=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "\" class=\"recover\" novalidate><input type=\"hidden\" name=\"endpoint\" value=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -241,7 +241,7 @@ func recoverForm(s Shell, v EndpointDetail) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = control(Field{Name: "from", Type: "datetime-local", Value: v.Since}, templ.Attributes{"step": "1"}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = control(Field{Name: "from", Type: "datetime-local", Value: v.Since, Optional: true}, templ.Attributes{"step": "1"}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

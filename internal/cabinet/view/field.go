@@ -49,6 +49,14 @@ func describedBy(id, help, problem string) templ.Attributes {
 	return attrs
 }
 
+// groupDescribedBy returns the attribute that links a fieldset to its error.
+func groupDescribedBy(id, problem string) templ.Attributes {
+	if problem == "" {
+		return nil
+	}
+	return templ.Attributes{"aria-describedby": id + "-error"}
+}
+
 // The following attributes make htmx load a link into the current page. Without
 // scripts they are ordinary links.
 

@@ -47,7 +47,7 @@ var attentions = map[AttentionKind]struct {
 	AttentionRetry:    {ToneAmber, "assignment needs another attempt", "assignments need another attempt", "See who has to try again"},
 	AttentionWebhook:  {ToneRed, "webhook is failing", "webhooks are failing", "See what your system answers"},
 	AttentionDisabled: {ToneRed, "webhook was disabled because it kept failing", "webhooks were disabled because they kept failing", "Enable it again"},
-	AttentionToken:    {ToneAmber, "token expires within 14 days", "tokens expire within 14 days", "Create a new one in time"},
+	AttentionToken:    {ToneAmber, "token expires within 14 days", "tokens expire within 14 days", "Regenerate in time"},
 }
 
 func (a Attention) words() string {

@@ -46,6 +46,18 @@ func (s Sections) groups() []group {
 	}
 }
 
+// path returns the first page of a section, or Home for a page outside all sections.
+func (s Sections) path(section Section) string {
+	for _, g := range s.groups() {
+		for _, e := range g.entries {
+			if e.section == section {
+				return e.path
+			}
+		}
+	}
+	return PathHome
+}
+
 // documentTitle names a page in the browser's tabs and history.
 func documentTitle(parts ...string) string {
 	title := ""

@@ -247,6 +247,57 @@ func TestFormsCarryANonce(t *testing.T) {
 	})
 }
 
+// Errors are shown next to their fields, in our words: the browser's own bubbles would say
+// the same once more.
+func TestFormsShowTheirOwnErrors(t *testing.T) {
+	t.Parallel()
+	everyPage(t, func(t *testing.T, d document) {
+		for _, n := range d.all("input", "select", "textarea") {
+			if !has(n, "required") && !slices.Contains([]string{"email", "url", "number"}, attr(n, "type")) {
+				continue
+			}
+			for up := n.Parent; up != nil; up = up.Parent {
+				if up.Data == "form" && !has(up, "novalidate") {
+					t.Errorf("the browser checks %q of the form for %s", attr(n, "name"), attr(up, "action"))
+				}
+			}
+		}
+	})
+}
+
+// A page with errors puts the focus on the first field that is wrong.
+func TestTheFirstErrorHasTheFocus(t *testing.T) {
+	t.Parallel()
+	everyPage(t, func(t *testing.T, d document) {
+		wrong := ""
+		for _, n := range d.nodes {
+			if id := attr(n, "id"); wrong == "" && n.Data == "p" && strings.HasSuffix(id, "-error") {
+				wrong = id
+			}
+		}
+		if wrong == "" {
+			return
+		}
+		for _, n := range d.nodes {
+			if !has(n, "autofocus") {
+				continue
+			}
+			for up := n; up != nil; up = up.Parent {
+				if slices.Contains(strings.Fields(attr(up, "aria-describedby")), wrong) {
+					return
+				}
+			}
+			t.Errorf("%q has the focus, but the first error is %s", attr(n, "name"), wrong)
+			return
+		}
+		t.Errorf("nothing has the focus, but there is the error %s", wrong)
+	})
+}
+
+func has(n *html.Node, name string) bool {
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
+}
+
 func inside(n, ancestor *html.Node) bool {
 	for up := n.Parent; up != nil; up = up.Parent {
 		if up == ancestor {

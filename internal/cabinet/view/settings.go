@@ -101,9 +101,14 @@ func InvitationAccept(company, action string) Confirm {
 	}
 }
 
+// TypedPasswords are what a person typed into a form that was refused: nothing has to be
+// typed again but what was wrong.
+type TypedPasswords struct{ Current, New, Repeat string }
+
 // MySignIn is the page of the person's own password and second factor.
 type MySignIn struct {
 	Email           string
+	Typed           TypedPasswords
 	PasswordErrors  Errors
 	MinChars        int
 	SecondFactor    bool

@@ -739,7 +739,7 @@ func RolePage(s Shell, v RoleForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = choice(Field{Name: "role", Label: "Role", Value: v.Role, Error: v.Errors["role"], Focus: true}, roleOptions).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = choice(Field{Name: "role", Label: "Role", Value: v.Role, Error: v.Errors["role"], Focus: len(v.Errors) == 0}, roleOptions).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

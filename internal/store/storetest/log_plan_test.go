@@ -37,7 +37,7 @@ func exerciseLogs(f testCompany) error {
 	}
 	for _, filter := range []domain.AuditFilter{
 		{}, {Action: "employee."}, {Actor: domain.ActorOperator}, {Action: "employee.", Actor: domain.ActorOperator, From: &past},
-		{Search: "E1"}, {Search: "test"}, {Search: "employee 1", Action: "employee."},
+		{Search: "E1"}, {Search: "test"}, {Search: "employee 1", Action: "employee."}, {Search: "0190b0f2-7a3c"},
 	} {
 		for _, after := range []*domain.Cursor{nil, {At: now.UnixMilli(), ID: 7}} {
 			if _, err := s.AuditEntries(ctx, company, filter, domain.PageRequest{Limit: 50, After: after}); err != nil {

@@ -92,11 +92,29 @@ func TestSearchFindsByPrefixWhateverTheCase(t *testing.T) {
 			t.Fatal(err)
 		}
 		equal(t, "deliveries by the first part of an id", len(f.searchDeliveries(strings.ToUpper(page.Items[0].ID[:23]))), 1)
+		f.checkLoggedIDs(page.Items[0].ID)
 		found, err := s.Tokens(t.Context(), domain.TokenFilter{CompanyID: f.c.Company.ID, Search: "PAY"}, domain.PageRequest{Number: 1, Limit: 10})
 		if err != nil || len(found.Items) != 1 {
 			t.Errorf("tokens for PAY: %v, %v", found.Items, err)
 		}
 	})
+}
+
+// checkLoggedIDs checks that the log finds what happened to a delivery and what a request
+// did by the first part of either id.
+func (f testCompany) checkLoggedIDs(delivery string) {
+	f.t.Helper()
+	c := f.c
+	c.Actor.RequestID = "Nightly-Sync.7"
+	if err := f.s.Redeliver(f.t.Context(), c, delivery); err != nil {
+		f.t.Fatal(err)
+	}
+	for _, text := range []string{"nightly", "NIGHTLY-SYNC.7", delivery, strings.ToUpper(delivery[:23])} {
+		equal(f.t, "entries for "+text, f.searchAudit(text), []string{"delivery.redelivered "})
+	}
+	for _, text := range []string{"sync.7", "nightly-sync.70", delivery[9:]} {
+		equal(f.t, "entries for "+text, f.searchAudit(text), nil)
+	}
 }
 
 // A changed name is found under the new one only, and names that an older program
