@@ -1041,7 +1041,7 @@ func AssignmentPage(s Shell, v AssignmentDetail) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = page(s, Head{Section: SectionAssignments, Title: v.Course, Sentence: v.Person + ", " + v.Email, Crumbs: assignmentCrumbs()}, assignmentPageActions(v)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var46), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page(s, Head{Section: SectionAssignments, Title: v.Course, Part: v.Person, Sentence: v.Person + ", " + v.Email, Crumbs: assignmentCrumbs()}, assignmentPageActions(v)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var46), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
