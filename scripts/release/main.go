@@ -116,6 +116,10 @@ func (r *release) describe(ctx context.Context, work string) (map[string][]byte,
 	return out, nil
 }
 
+// maxArchive is the largest size of an archive in bytes. The image with the same program
+// is about as large when it is pulled.
+const maxArchive = 30_000_000
+
 // pack writes the archive and the SBOM of a platform and, for Linux, the Debian package.
 func (r *release) pack(p platform, binary string, extra map[string][]byte) error {
 	name := fmt.Sprintf("coursebridge_%s_%s_%s", r.version, p.os, p.arch)
@@ -126,6 +130,9 @@ func (r *release) pack(p platform, binary string, extra map[string][]byte) error
 	archive, err := r.archive(name+"/", files)
 	if err != nil {
 		return err
+	}
+	if len(archive) > maxArchive {
+		return fmt.Errorf("the archive has %d bytes, want %d at most: find out what made the program grow (go tool nm -size -sort size)", len(archive), maxArchive)
 	}
 	if err := r.write(name+".tar.gz", archive); err != nil {
 		return err
