@@ -1,8 +1,12 @@
 package delivery
 
 import (
+	"io"
+	"net"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 )
 
 // Whatever a receiver sends, the wait lies within its bounds.
@@ -64,6 +68,48 @@ func FuzzTarget(f *testing.F) {
 		}
 		if _, err := strict.parse(got.url.String()); err != nil {
 			t.Errorf("%q is accepted, but not as it is sent to, %q: %v", raw, got.url, err)
+		}
+	})
+}
+
+// Whatever bytes a receiver answers with, an attempt ends with an outcome that the log can keep.
+func FuzzWebhookAnswer(f *testing.F) {
+	for _, seed := range []string{
+		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 503 Busy\r\nRetry-After: 120\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffff\r\n", "HTTP/1.1 301 Moved\r\nLocation: http://127.0.0.1:1/\r\n\r\n",
+		"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b", "", "\x00", "HTTP/9.9 999 \xff\r\n\r\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	s := newSender(f, Config{Guard: local})
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+		go func() {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+			buf := make([]byte, 64<<10)
+			_, _ = conn.Read(buf)
+			_, _ = conn.Write(answer)
+			_ = conn.(*net.TCPConn).CloseWrite()
+			_, _ = io.Copy(io.Discard, conn)
+		}()
+		out := s.Send(t.Context(), newAttempt("http://"+listener.Addr().String()+"/"))
+		kept := out.attempt("")
+		if len(kept.ResponseBody) > keptBody || out.RetryAfter < 0 || out.RetryAfter > MaxRetryAfter {
+			t.Errorf("%q: the log keeps %d bytes, and the next attempt waits %s", answer, len(kept.ResponseBody), out.RetryAfter)
+		}
+		if out.OK() && (out.StatusCode < 200 || out.StatusCode > 299) || !out.OK() && out.Detail == "" {
+			t.Errorf("%q: status %d, success %v, %q", answer, out.StatusCode, out.OK(), out.Detail)
+		}
+		if !utf8.ValidString(kept.Error) || strings.Contains(kept.Error, "\x00") {
+			t.Errorf("%q: the error %q can't be stored", answer, kept.Error)
 		}
 	})
 }

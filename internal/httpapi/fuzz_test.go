@@ -109,3 +109,21 @@ func FuzzQueryInstant(f *testing.F) {
 		}
 	})
 }
+
+// A header matches a tag exactly if it lists it, strong or weak, or any.
+func FuzzETagMatches(f *testing.F) {
+	const etag = `"0123456789abcdef"`
+	for _, seed := range []string{"", "*", etag, "W/" + etag, `"other", ` + etag, `"a,` + etag, "w/" + etag, ",,,", `W/*`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, header string) {
+		if etagMatches(header, etag) && !strings.Contains(header, etag) && !strings.Contains(header, "*") {
+			t.Errorf("%q matches %s", header, etag)
+		}
+		for _, listed := range []string{header + "," + etag, "W/" + etag + " ," + header} {
+			if !etagMatches(listed, etag) {
+				t.Errorf("%q does not match %s", listed, etag)
+			}
+		}
+	})
+}

@@ -58,7 +58,7 @@ func FuzzOpenUntrusted(f *testing.F) {
 		if plain, err := box.OpenUntrusted("sign-in", in); err == nil {
 			t.Errorf("%x is opened as %q under another label", in, plain)
 		}
-		if plain, err := box.OpenUntrusted("device", in); err == nil && !bytes.Equal(in, sealed) {
+		if plain, err := box.OpenUntrusted("device", in); err == nil && string(plain) != "{}" { // which the processes of the fuzzer seal
 			t.Errorf("%x is opened as %q although it was not sealed", in, plain)
 		}
 	})

@@ -136,9 +136,11 @@ func Handler() http.Handler {
 // AcceptsGzip reports whether the client accepts a gzip-compressed response.
 func AcceptsGzip(r *http.Request) bool {
 	for _, coding := range strings.Split(r.Header.Get("Accept-Encoding"), ",") {
-		name, weight, _ := strings.Cut(strings.TrimSpace(coding), ";")
+		name, parameter, _ := strings.Cut(coding, ";")
 		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
-			return strings.TrimSpace(weight) != "q=0"
+			_, weight, hasWeight := strings.Cut(parameter, "=")
+			q, err := strconv.ParseFloat(strings.TrimSpace(weight), 64)
+			return !hasWeight || err == nil && q > 0
 		}
 	}
 	return false
