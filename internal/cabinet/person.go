@@ -188,12 +188,8 @@ func editPerson(p *page) error {
 		form.Errors = view.Errors{"attributes": "“" + wrong + "”: write each attribute once, as its name, a colon and its value."}
 		return p.renderInvalid(view.PersonFormPage(p.shell(), form))
 	}
-	if err = attributes.Check(); err == nil {
-		_, err = p.Learning.PatchEmployeeByID(p.r.Context(), p.caller(), e.ID, patch)
-	}
-	if err == nil {
-		err = p.Learning.SetAttributes(p.r.Context(), p.caller(), e.ID, attributes)
-	}
+	patch.Attributes = attributes
+	_, err = p.Learning.PatchEmployeeByID(p.r.Context(), p.caller(), e.ID, patch)
 	if errs, ok := personErrors(err); ok {
 		form.Errors = errs
 		return p.renderInvalid(view.PersonFormPage(p.shell(), form))

@@ -82,6 +82,14 @@ func TestAttributesOfAPerson(t *testing.T) {
 		}
 		v.get(path).wantText("4711")
 		edit("").wantRedirect(path).wantNoText("4711")
+
+		// A database that can't store the attributes leaves the other fields as they were.
+		edit("site: Port").wantRedirect(path)
+		f.exec(`CREATE UNIQUE INDEX only_one_has_them ON employees (attributes)`)
+		other := v.addPerson("Olena Koval", "olena@baltic.example")
+		v.post(other+"/edit", "name", "Olena Changed", "email", "olena@baltic.example", "tags", "changed", "role", "manager", "attributes", "site: Port").
+			wantStatus(http.StatusInternalServerError)
+		v.get(other).wantText("Olena Koval", "night shift").wantNoText("Olena Changed", "Manager", "Port")
 	})
 }
 

@@ -18,14 +18,8 @@ const (
 
 var attributeKey = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// Check refuses attributes that are too many, have a wrong key or too long a value.
-func (a Attributes) Check() error {
-	var c Checks
-	c.Add("attributes", a.problem())
-	return c.Err()
-}
-
-// problem returns what is wrong with the attributes. It names the first wrong key.
+// problem returns what is wrong with the attributes: too many, a wrong key or too long a
+// value. It names the first wrong key.
 func (a Attributes) problem() error {
 	if len(a) > MaxAttributes {
 		return fmt.Errorf("must have at most %d entries", MaxAttributes)

@@ -152,7 +152,7 @@ func DecideProvision(in Provision, s ProvisionState) (ProvisionAction, error) {
 }
 
 // EmployeePatch changes what is not nil. Active false offboards, true brings back.
-// The role and the externalId are changed in the cabinet only.
+// The role, the externalId and the attributes are changed in the cabinet only.
 type EmployeePatch struct {
 	Name       *string
 	Tags       *[]string
@@ -160,6 +160,7 @@ type EmployeePatch struct {
 	Active     *bool
 	Role       *Role
 	ExternalID *string
+	Attributes Attributes // replaces all of them; nil leaves them as they are
 }
 
 // Normalize normalises the input and reports every field that is wrong.
@@ -186,10 +187,12 @@ func (p *EmployeePatch) Normalize() error {
 	if p.ExternalID != nil {
 		c.Add("externalId", CheckExternalID(*p.ExternalID))
 	}
+	c.Add("attributes", p.Attributes.problem())
 	return c.Err()
 }
 
-// Changes reports whether the patch changes a field of e other than its membership.
+// Changes reports whether the patch changes a field of e. Neither its membership nor its
+// attributes, which e does not have, count.
 func (p EmployeePatch) Changes(e Employee) bool {
 	return p.Name != nil && *p.Name != e.Name ||
 		p.Email != nil && *p.Email != e.Email ||

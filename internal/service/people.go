@@ -16,7 +16,6 @@ type PeopleStore interface {
 	PatchEmployeeByID(ctx context.Context, c domain.Caller, id int64, p domain.EmployeePatch) (domain.EmployeePatched, error)
 	DeleteEmployeeByID(ctx context.Context, c domain.Caller, id int64) error
 	PlanOffboarding(ctx context.Context, c domain.Caller, id int64, at *time.Time) error
-	SetAttributes(ctx context.Context, c domain.Caller, id int64, a domain.Attributes) error
 	OffboardDue(ctx context.Context, limit int) (int, error)
 }
 
@@ -72,18 +71,6 @@ func (l *Learning) PlanOffboarding(ctx context.Context, c domain.Caller, id int6
 		return checks.Err()
 	}
 	return l.store.PlanOffboarding(ctx, c, id, at)
-}
-
-// SetAttributes replaces all attributes of an employee. Codes: invalid_request,
-// employee_not_found, employee_offboarded.
-func (l *Learning) SetAttributes(ctx context.Context, c domain.Caller, id int64, a domain.Attributes) error {
-	if err := c.Authorize(domain.PermissionChange); err != nil {
-		return err
-	}
-	if err := a.Check(); err != nil {
-		return err
-	}
-	return l.store.SetAttributes(ctx, c, id, a)
 }
 
 // sweepOffboardings carries out planned offboardings whose time has come, batch by

@@ -120,6 +120,11 @@ func (s *Store) patchLive(ctx context.Context, tx callerTx, before domain.Employ
 			return err
 		}
 	}
+	if p.Attributes != nil {
+		if err := s.replaceAttributes(ctx, tx, before.ID, p.Attributes); err != nil {
+			return err
+		}
+	}
 	if p.Active == nil || *p.Active {
 		return nil
 	}
