@@ -116,6 +116,7 @@ func (p *page) renderAssign(form view.AssignForm, who domain.People, in domain.A
 		return err
 	}
 	form.People, form.Already, form.New, form.Unknown = count.People, count.Already, count.New(), count.Unknown
+	form.Many, form.AtLeast = count.Many, count.AtLeast
 	if len(form.Errors) > 0 {
 		return p.renderInvalid(view.AssignPage(p.shell(), form))
 	}

@@ -64,7 +64,14 @@ type AssignCount struct {
 	Courses int64
 	Already int64    // pairs of person and course that exist and are skipped
 	Unknown []string // lines that name nobody
+	// Many is set for more than MaxAssignCount people: Already is not counted then.
+	Many bool
+	// AtLeast is set if there are more people than People says.
+	AtLeast bool
 }
 
-// New returns how many assignments would be made.
+// MaxAssignCount is how many people are looked at to count what assigning would do.
+const MaxAssignCount = 5_000
+
+// New returns how many assignments would be made, at most if there are many people.
 func (c AssignCount) New() int64 { return c.People*c.Courses - c.Already }

@@ -8,8 +8,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// pickPeople returns a query for the ids of the picked live employees. $1 is the
-// company.
+// pickPeople returns a query for the ids of the picked live employees, each once. $1 is
+// the company.
 func (s *Store) pickPeople(company int64, who domain.People) (sql string, args []any) {
 	args = []any{company}
 	const base = `SELECT e.id FROM employees e WHERE e.company_id = $1 AND e.left_at IS NULL`
@@ -25,7 +25,7 @@ func (s *Store) pickPeople(company int64, who domain.People) (sql string, args [
 		add(base, "e.id", db.Ints("id", sortedUnique(append([]int64(nil), who.IDs...))))
 	}
 	if len(who.Tags) > 0 {
-		add(`SELECT e.id FROM employee_tags t JOIN employees e ON e.company_id = t.company_id AND e.id = t.employee_id
+		add(`SELECT DISTINCT e.id FROM employee_tags t JOIN employees e ON e.company_id = t.company_id AND e.id = t.employee_id
 			WHERE t.company_id = $1 AND e.left_at IS NULL`, "t.tag", db.Texts("tag", sortedUnique(append([]string(nil), who.Tags...))))
 	}
 	if len(who.Lines) > 0 {
@@ -47,30 +47,17 @@ func (s *Store) pickPeople(company int64, who domain.People) (sql string, args [
 	return strings.Join(parts, " UNION "), args
 }
 
-// CountAssign counts what assigning courses to people would do. It names at most 20
-// lines that name nobody.
+// CountAssign counts what assigning courses to people would do, in a time that does not
+// grow with the company: it looks at domain.MaxAssignCount people at most. It names at
+// most 20 lines that name nobody.
 func (s *Store) CountAssign(ctx context.Context, company int64, who domain.People, in domain.AssignCourses) (domain.AssignCount, error) {
 	out := domain.AssignCount{Courses: int64(len(in.CourseIDs))}
 	people, args := s.pickPeople(company, who)
+	cond := &conditions{args: args}
+	limit := cond.limit(domain.PageRequest{Limit: domain.MaxAssignCount})
 	b := &db.Batch{}
-	b.Query(func(r db.Rows) error { return r.Scan(&out.People) }, `SELECT count(*) FROM (`+people+`) p`, args...)
-	if len(in.CourseIDs) > 0 {
-		isCourse, courses := s.db.In("a.course_id", len(args)+1, db.Ints("id", sortedUnique(append([]int64(nil), in.CourseIDs...))))
-		b.Query(func(r db.Rows) error { return r.Scan(&out.Already) },
-			`SELECT count(*) FROM (SELECT DISTINCT a.employee_id, a.course_id FROM assignments a
-				WHERE a.company_id = $1 AND a.revoked_at IS NULL AND `+isCourse+unlessAgain(in)+`
-				AND a.employee_id IN (`+people+`)) x`, append(args, courses)...)
-	}
-	known := map[string]bool{}
-	if len(who.Lines) > 0 {
-		lines, args := s.pickPeople(company, domain.People{Lines: who.Lines})
-		b.Query(func(r db.Rows) error {
-			var externalID, email string
-			err := r.Scan(&externalID, &email)
-			known[externalID], known[email] = true, true
-			return err
-		}, `SELECT coalesce(x.external_id, ''), x.email_folded FROM employees x WHERE x.company_id = $1 AND x.id IN (`+lines+`)`, args...)
-	}
+	b.Query(func(r db.Rows) error { return r.Scan(&out.People) }, `SELECT count(*) FROM (SELECT 1 FROM (`+people+`) p`+limit+`) c`, cond.args...)
+	known := queueKnownLines(b, s, company, who.Lines)
 	if err := s.read(ctx, b); err != nil {
 		return out, err
 	}
@@ -79,7 +66,61 @@ func (s *Store) CountAssign(ctx context.Context, company int64, who domain.Peopl
 			out.Unknown = append(out.Unknown, line)
 		}
 	}
-	return out, nil
+	if out.People > domain.MaxAssignCount {
+		return out, s.countMany(ctx, company, who, &out)
+	}
+	var err error
+	out.Already, err = s.countHeld(ctx, company, who, in)
+	return out, err
+}
+
+// countMany corrects the number of people if they are many. That of the whole company is
+// kept, any other is only known to be large.
+func (s *Store) countMany(ctx context.Context, company int64, who domain.People, out *domain.AssignCount) error {
+	out.Many, out.AtLeast, out.People = true, true, domain.MaxAssignCount
+	if !who.All {
+		return nil
+	}
+	kept, err := s.hasTotals(ctx, company)
+	if err != nil || !kept {
+		return err
+	}
+	cond := &conditions{}
+	out.AtLeast = false
+	out.People, err = s.readTotal(ctx, cond.employeeTotal(company, domain.EmployeeFilter{}, kept), cond.args)
+	return err
+}
+
+// countHeld counts the courses that the people have already. It goes from person to
+// person: a course that most of a large company has would take long to read.
+func (s *Store) countHeld(ctx context.Context, company int64, who domain.People, in domain.AssignCourses) (n int64, err error) {
+	if len(in.CourseIDs) == 0 {
+		return 0, nil
+	}
+	people, args := s.pickPeople(company, who)
+	isCourse, courses := s.db.In("a.course_id", len(args)+1, db.Ints("id", sortedUnique(append([]int64(nil), in.CourseIDs...))))
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error { return r.Scan(&n) }, `SELECT coalesce(CAST(sum((SELECT count(DISTINCT a.course_id) FROM assignments a
+		WHERE a.company_id = $1 AND a.employee_id = p.id AND a.revoked_at IS NULL AND `+isCourse+unlessAgain(in)+`)) AS bigint), 0)
+		FROM (`+people+`) p`, append(args, courses)...)
+	return n, s.read(ctx, b)
+}
+
+// queueKnownLines queues the question which of the lines name somebody, and returns
+// where the answer will be.
+func queueKnownLines(b *db.Batch, s *Store, company int64, lines []string) map[string]bool {
+	known := map[string]bool{}
+	if len(lines) == 0 {
+		return known
+	}
+	people, args := s.pickPeople(company, domain.People{Lines: lines})
+	b.Query(func(r db.Rows) error {
+		var externalID, email string
+		err := r.Scan(&externalID, &email)
+		known[externalID], known[email] = true, true
+		return err
+	}, `SELECT coalesce(x.external_id, ''), x.email_folded FROM employees x WHERE x.company_id = $1 AND x.id IN (`+people+`)`, args...)
+	return known
 }
 
 // AddAssignJob starts the assigning of courses to the people who are picked now.

@@ -36,6 +36,8 @@ type AssignForm struct {
 	Again       bool
 
 	People, Already, New int64
+	Many                 bool // too many people to count what they have already
+	AtLeast              bool // there are more people than People says
 	Unknown              []string
 	Errors               Errors
 }
@@ -49,14 +51,28 @@ func (f AssignForm) sum() string {
 	case f.People == 0:
 		return "Choose people."
 	case courses == 0:
-		return plural(f.People, "person", "people") + ". Choose at least one course."
+		return f.people() + ". Choose at least one course."
 	}
-	return plural(f.People, "person", "people") + " × " + plural(courses, "course", "courses") + " = " + formatCount(f.People*courses)
+	sum := f.people() + " × " + plural(courses, "course", "courses")
+	if f.AtLeast {
+		return sum
+	}
+	return sum + " = " + formatCount(f.People*courses)
+}
+
+func (f AssignForm) people() string {
+	if f.AtLeast {
+		return "More than " + formatCount(f.People) + " people"
+	}
+	return plural(f.People, "person", "people")
 }
 
 // skipped describes how many people have the courses already and are left out.
 func (f AssignForm) skipped() string {
-	if f.Already == 0 {
+	switch {
+	case f.Many && len(f.ChosenCourses) > 0:
+		return "Those who already have it are skipped."
+	case f.Already == 0:
 		return ""
 	}
 	if f.Already == 1 {
@@ -66,7 +82,10 @@ func (f AssignForm) skipped() string {
 }
 
 func (f AssignForm) verb() string {
-	if f.New > 0 {
+	switch {
+	case f.Many:
+		return "Assign to all of them"
+	case f.New > 0:
 		return "Assign " + formatCount(f.New)
 	}
 	return "Assign"
