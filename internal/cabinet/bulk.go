@@ -27,7 +27,7 @@ func bulkPick(read func(string) string, ids []string) (view.BulkForm, domain.Ass
 			form.IDs = append(form.IDs, strconv.FormatInt(id, 10))
 		}
 	}
-	if !isBulkAct(form.Act) {
+	if _, known := bulkActs[form.Act]; !known {
 		form.Act = string(domain.ActExtend)
 	}
 	if form.Days == "" {
@@ -36,12 +36,21 @@ func bulkPick(read func(string) string, ids []string) (view.BulkForm, domain.Ass
 	return form, pick
 }
 
-func isBulkAct(act string) bool {
-	switch domain.ActKind(act) {
-	case domain.ActExtend, domain.ActGrant, domain.ActRevoke:
-		return true
+// bulkActs are the acts on several assignments, by their names in forms.
+var bulkActs = map[string]domain.AssignmentAction{
+	"extend": {Kind: domain.ActExtend}, "grant": {Kind: domain.ActGrant}, "revoke": {Kind: domain.ActRevoke},
+	"require": {Kind: domain.ActRequired, Required: true}, "optional": {Kind: domain.ActRequired},
+}
+
+// bulkName returns the name of an act on several assignments.
+func bulkName(act domain.AssignmentAction) string {
+	switch {
+	case act.Kind != domain.ActRequired:
+		return string(act.Kind)
+	case act.Required:
+		return "require"
 	}
-	return false
+	return "optional"
 }
 
 func bulkForm(p *page) error {
@@ -54,7 +63,7 @@ func bulkForm(p *page) error {
 
 // renderBulk answers with the form and what it would do.
 func (p *page) renderBulk(form view.BulkForm, pick domain.AssignmentPick) error {
-	count, err := p.Bulk.Count(p.r.Context(), p.caller(), pick, domain.ActKind(form.Act))
+	count, err := p.Bulk.Count(p.r.Context(), p.caller(), pick, bulkActs[form.Act])
 	if err != nil {
 		return err
 	}
@@ -70,13 +79,13 @@ func startBulk(p *page) error {
 		return err
 	}
 	form, pick := bulkPick(p.field, p.fields("id"))
+	act, known := bulkActs[p.field("act")]
 	switch {
 	case !pick.All && len(pick.IDs) == 0, len(pick.IDs) < len(p.fields("id")):
 		return p.redirectProblem("Tick the assignments first, or choose all.", form.Filter.Path())
-	case !isBulkAct(p.field("act")): // nothing is done by default
-		return p.redirectProblem("Choose first whether to extend, to grant an attempt or to revoke.", form.Filter.Path())
+	case !known: // nothing is done by default
+		return p.redirectProblem("Choose first what to do with them: extend the deadlines, for example.", form.Filter.Path())
 	}
-	act := domain.AssignmentAction{Kind: domain.ActKind(form.Act)}
 	if act.Kind == domain.ActExtend {
 		act.Days, _ = strconv.Atoi(form.Days) // anything else is refused as 0
 	}
@@ -132,8 +141,8 @@ func (p *page) jobView(job domain.Job) (view.Job, error) {
 		if err != nil {
 			return v, err
 		}
-		v.Title, v.Noun, v.Back = view.ActTitle(string(act.Kind), act.Days), [2]string{"assignment", "assignments"}, view.Link{Text: "Assignments", Path: view.PathAssignments}
-		v.Outcomes = view.ActOutcomes(string(act.Kind), service.TallyOf(job))
+		v.Title, v.Noun, v.Back = view.ActTitle(bulkName(act), act.Days), [2]string{"assignment", "assignments"}, view.Link{Text: "Assignments", Path: view.PathAssignments}
+		v.Outcomes = view.ActOutcomes(bulkName(act), service.TallyOf(job))
 	case service.JobAssign:
 		v.Title, v.Noun, v.Back = "Assign courses", [2]string{"person", "people"}, view.Link{Text: "Assignments", Path: view.PathAssignments}
 		v.Outcomes = view.AssignOutcomes(service.TallyOf(job))

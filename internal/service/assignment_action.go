@@ -16,7 +16,7 @@ type AssignmentActStore interface {
 	AssignmentHistory(ctx context.Context, company, id int64) ([]domain.AssignmentChange, error)
 	AssignedBy(ctx context.Context, a domain.Assignment) (by, via string, err error)
 	ActOnAssignments(ctx context.Context, c domain.Caller, act domain.AssignmentAction, ids []int64) ([]domain.ActResult, error)
-	CountMatching(ctx context.Context, company int64, pick domain.AssignmentPick, kind domain.ActKind) (domain.ActCount, error)
+	CountMatching(ctx context.Context, company int64, pick domain.AssignmentPick, act domain.AssignmentAction) (domain.ActCount, error)
 	AddActJob(ctx context.Context, c domain.Caller, in domain.NewJob, pick domain.AssignmentPick) (domain.Job, error)
 	AddUndoJob(ctx context.Context, c domain.Caller, in domain.NewJob, revoked domain.Job) (domain.Job, error)
 	StepAction(ctx context.Context, c domain.Caller, act domain.AssignmentAction, job domain.Job, limit int) error
@@ -98,9 +98,9 @@ func NewBulkActions(store Store, jobs *Jobs) *BulkActions {
 }
 
 // Count returns how many assignments match, and how many of them the act would change.
-func (b *BulkActions) Count(ctx context.Context, c domain.Caller, pick domain.AssignmentPick, kind domain.ActKind) (domain.ActCount, error) {
+func (b *BulkActions) Count(ctx context.Context, c domain.Caller, pick domain.AssignmentPick, act domain.AssignmentAction) (domain.ActCount, error) {
 	pick.Normalize()
-	return b.store.CountMatching(ctx, c.Company.ID, pick, kind)
+	return b.store.CountMatching(ctx, c.Company.ID, pick, act)
 }
 
 // Start does the act to the picked assignments. Codes: invalid_request,

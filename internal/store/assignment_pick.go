@@ -20,26 +20,33 @@ func (s *Store) pickConditions(company int64, pick domain.AssignmentPick) *condi
 	return cond
 }
 
-// actable is the condition that an act can change an assignment.
-var actable = map[domain.ActKind]string{
-	domain.ActDeadline: "a.status <> 'completed'", domain.ActExtend: "a.status <> 'completed'",
-	domain.ActGrant: "a.status = 'failed'",
+// actable returns the condition that an act can change an assignment.
+func actable(act domain.AssignmentAction) string {
+	switch act.Kind {
+	case domain.ActDeadline, domain.ActExtend:
+		return "a.status <> 'completed'"
+	case domain.ActGrant:
+		return "a.status = 'failed'"
+	case domain.ActRequired:
+		if act.Required {
+			return "NOT a.is_required"
+		}
+		return "a.is_required"
+	}
+	return "1 = 1"
 }
 
 // CountMatching counts the assignments that are picked for an act, those among them
 // that it can change, and their employees, up to domain.MaxActCount.
-func (s *Store) CountMatching(ctx context.Context, company int64, pick domain.AssignmentPick, kind domain.ActKind) (domain.ActCount, error) {
+func (s *Store) CountMatching(ctx context.Context, company int64, pick domain.AssignmentPick, act domain.AssignmentAction) (domain.ActCount, error) {
 	var out domain.ActCount
-	can := "1 = 1"
-	if text, limited := actable[kind]; limited {
-		can = text
-	}
+	can := actable(act)
 	cond := s.pickConditions(company, pick)
 	limit := cond.limit(domain.PageRequest{Limit: domain.MaxActCount})
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return r.Scan(&out.Matching, &out.Affected, &out.Employees) },
 		`SELECT count(*), coalesce(sum(CASE WHEN `+can+` THEN 1 ELSE 0 END), 0), count(DISTINCT CASE WHEN `+can+` THEN a.employee_id END)
-		FROM (SELECT a.employee_id, a.status FROM assignments a`+cond.where()+limit+`) a`, cond.args...)
+		FROM (SELECT a.employee_id, a.status, a.is_required FROM assignments a`+cond.where()+limit+`) a`, cond.args...)
 	err := s.read(ctx, b)
 	out.More = out.Matching > domain.MaxActCount
 	return out, err

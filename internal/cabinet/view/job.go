@@ -30,10 +30,12 @@ func (j Job) running() bool { return j.FinishedAt == nil }
 
 // actWords are what the acts are called, and what they did.
 var actWords = map[string]struct{ title, done string }{
-	"extend":  {"Extend deadlines", "extended"},
-	"grant":   {"Grant another attempt", "granted another attempt"},
-	"revoke":  {"Revoke assignments", "revoked"},
-	"restore": {"Undo the revocation", "restored"},
+	"extend":   {"Extend deadlines", "extended"},
+	"grant":    {"Grant another attempt", "granted another attempt"},
+	"require":  {"Make required", "made required"},
+	"optional": {"Make optional", "made optional"},
+	"revoke":   {"Revoke assignments", "revoked"},
+	"restore":  {"Undo the revocation", "restored"},
 }
 
 // ActTitle is the title of an act on many assignments.
@@ -103,9 +105,11 @@ type BulkForm struct {
 func (f BulkForm) effects() []string {
 	if f.More {
 		return []string{"More than " + formatCount(f.Matching-1) + " assignments match. " + map[string]string{
-			"extend": "Moves the deadlines of all that are not completed by the number of days you enter.",
-			"grant":  "Allows one more attempt at all that have failed.",
-			"revoke": "Revokes all of them. You can undo this within a minute.",
+			"extend":   "Moves the deadlines of all that are not completed by the number of days you enter.",
+			"grant":    "Allows one more attempt at all that have failed.",
+			"require":  "Makes all of them required.",
+			"optional": "Makes all of them optional.",
+			"revoke":   "Revokes all of them. You can undo this within a minute.",
 		}[f.Act]}
 	}
 	people := plural(f.People, "person", "people")
@@ -115,11 +119,15 @@ func (f BulkForm) effects() []string {
 		out = append(out, "Moves "+plural(f.Affected, "deadline", "deadlines")+" of "+people+" by the number of days you enter.")
 	case "grant":
 		out = append(out, "Allows "+people+" one more attempt at "+plural(f.Affected, "assignment", "assignments")+".")
+	case "require":
+		out = append(out, "Makes "+plural(f.Affected, "assignment", "assignments")+" of "+people+" required. Required assignments count in the figures on Home.")
+	case "optional":
+		out = append(out, "Makes "+plural(f.Affected, "assignment", "assignments")+" of "+people+" optional. Deadlines stay.")
 	case "revoke":
 		out = append(out, "Revokes "+plural(f.Affected, "assignment", "assignments")+" of "+people+". You can undo this within a minute.")
 	}
 	if left := f.Matching - f.Affected; left > 0 {
-		reason := map[string]string{"extend": "completed", "grant": "not failed"}[f.Act]
+		reason := map[string]string{"extend": "completed", "grant": "not failed", "require": "required already", "optional": "optional already"}[f.Act]
 		out = append(out, formatCount(left)+" of the "+formatCount(f.Matching)+" chosen are "+reason+" and stay as they are.")
 	}
 	return out
@@ -127,11 +135,18 @@ func (f BulkForm) effects() []string {
 
 func (f BulkForm) verb() string {
 	if f.More {
-		return map[string]string{"extend": "Extend all deadlines", "grant": "Grant all attempts", "revoke": "Revoke all that match"}[f.Act]
+		return map[string]string{
+			"extend": "Extend all deadlines", "grant": "Grant all attempts", "require": "Make all required", "optional": "Make all optional",
+			"revoke": "Revoke all that match",
+		}[f.Act]
 	}
 	switch f.Act {
 	case "grant":
 		return "Grant " + plural(f.Affected, "attempt", "attempts")
+	case "require":
+		return "Make " + formatCount(f.Affected) + " required"
+	case "optional":
+		return "Make " + formatCount(f.Affected) + " optional"
 	case "revoke":
 		return "Revoke " + plural(f.Affected, "assignment", "assignments")
 	}

@@ -35,7 +35,7 @@ func TestActsStayWithinTheCompany(t *testing.T) {
 		equal(t, "outcomes", f.outcomes(revoke, mine.ID, theirs.ID, 1<<40), []string{"done", "assignment_not_found", "assignment_not_found"})
 		equal(t, "again", f.outcomes(revoke, mine.ID), []string{"unchanged"})
 		equal(t, "the other company's", other.assignment(theirs.ID).RevokedAt, (*time.Time)(nil))
-		count, err := f.s.CountMatching(t.Context(), f.c.Company.ID, domain.AssignmentPick{IDs: []int64{theirs.ID}}, domain.ActRevoke)
+		count, err := f.s.CountMatching(t.Context(), f.c.Company.ID, domain.AssignmentPick{IDs: []int64{theirs.ID}}, revoke)
 		if err != nil || count.Matching != 0 {
 			t.Errorf("%+v, %v: another company's assignments are counted", count, err)
 		}
