@@ -33,8 +33,10 @@ func TestCheckRepairsWrongTotals(t *testing.T) {
 			t.Errorf("check of a sound database: %v", got)
 		}
 		changeRows(t, database, `INSERT INTO totals (company_id, kind, number_key, text_key, n) SELECT id, 'employee', 0, '', 5 FROM companies`)
+		changeRows(t, database, `WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 250)
+			INSERT INTO totals (company_id, kind, number_key, text_key, n) SELECT c.id, 'employee', 0, 'tag ' || CAST(n.n AS text), 1 FROM companies c CROSS JOIN n`)
 		wantRefused(t, "check --repair", "check", "--database", database)
-		if got := mustRun(t, database, "check", "--repair"); len(got["wrong"].([]any)) != 1 || got["repaired"] != true {
+		if got := mustRun(t, database, "check", "--repair"); len(got["wrong"].([]any)) != 100 || got["wrongCount"] != 251.0 || got["repaired"] != true {
 			t.Errorf("check --repair: %v", got)
 		}
 		if got := mustRun(t, database, "check"); len(got["wrong"].([]any)) != 0 {

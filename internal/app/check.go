@@ -11,10 +11,15 @@ import (
 
 // Checked is the result of comparing kept totals with counted ones.
 type Checked struct {
-	Companies int              `json:"companies"`
-	Wrong     []WrongTotalLine `json:"wrong"`
-	Repaired  bool             `json:"repaired"`
+	Companies  int              `json:"companies"`
+	WrongCount int              `json:"wrongCount"`
+	Wrong      []WrongTotalLine `json:"wrong"` // the first maxWrongLines
+	Repaired   bool             `json:"repaired"`
 }
+
+// maxWrongLines is how many wrong totals are described one by one. A company whose totals
+// were never kept has hundreds of thousands of them.
+const maxWrongLines = 100
 
 // WrongTotalLine describes a kept total that differs from what is counted.
 type WrongTotalLine struct {
@@ -27,12 +32,12 @@ type WrongTotalLine struct {
 
 func (c Checked) String() string {
 	switch {
-	case len(c.Wrong) == 0:
+	case c.WrongCount == 0:
 		return fmt.Sprintf("The totals of %d companies are right.", c.Companies)
 	case c.Repaired:
-		return fmt.Sprintf("%d totals were wrong and are right now.", len(c.Wrong))
+		return fmt.Sprintf("%d totals were wrong and are right now.", c.WrongCount)
 	}
-	return fmt.Sprintf("%d totals are wrong.", len(c.Wrong))
+	return fmt.Sprintf("%d totals are wrong.", c.WrongCount)
 }
 
 // ErrWrongTotals is returned with the result if totals are wrong.
@@ -61,7 +66,7 @@ func (a *App) Check(ctx context.Context, repair bool) (Checked, error) {
 		}
 		page.After = &domain.Cursor{ID: list.Items[len(list.Items)-1].ID}
 	}
-	if len(out.Wrong) > 0 && !repair {
+	if out.WrongCount > 0 && !repair {
 		return out, ErrWrongTotals
 	}
 	return out, nil
@@ -73,7 +78,8 @@ func (a *App) checkCompany(ctx context.Context, company int64, repair bool, out 
 	if err != nil {
 		return err
 	}
-	for _, w := range wrong {
+	out.WrongCount += len(wrong)
+	for _, w := range wrong[:min(len(wrong), maxWrongLines-len(out.Wrong))] {
 		out.Wrong = append(out.Wrong, WrongTotalLine{CompanyID: company, Kind: w.Kind, Number: w.Number, Text: w.Text, Missing: w.Missing})
 	}
 	if len(wrong) == 0 || !repair {
