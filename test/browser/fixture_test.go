@@ -71,6 +71,12 @@ func (f *fixture) administrator() *tab {
 // call calls the public API and returns the status and the response.
 func (f *fixture) call(token, method, path string, body any) (int, map[string]any) {
 	f.Helper()
+	return f.send(token, method, "/api/v1"+path, body)
+}
+
+// send calls either API and returns the status and the response.
+func (f *fixture) send(token, method, path string, body any) (int, map[string]any) {
+	f.Helper()
 	var sent io.Reader
 	if body != nil {
 		text, err := json.Marshal(body)
@@ -79,7 +85,7 @@ func (f *fixture) call(token, method, path string, body any) (int, map[string]an
 		}
 		sent = bytes.NewReader(text)
 	}
-	r, err := http.NewRequestWithContext(f.Context(), method, f.program.URL+"/api/v1"+path, sent)
+	r, err := http.NewRequestWithContext(f.Context(), method, f.program.URL+path, sent)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -2,7 +2,7 @@ package browser
 
 import "testing"
 
-func TestPersonIsAddedFoundEditedAndErased(t *testing.T) {
+func TestPersonFromAddingToErasing(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(_ *testing.T, f *fixture) {
 		b := f.administrator()
@@ -30,8 +30,33 @@ func TestPersonIsAddedFoundEditedAndErased(t *testing.T) {
 		b.open("/cabinet/employees?tag=warehouse")
 		b.click("Jānis Kalniņš")
 		b.waitForText("History")
+		b.click("Edit")
+		b.fill("input[name=name]", "Jānis Ozols")
+		b.fill("input[name=externalId]", "HR-7")
+		b.fill("textarea[name=attributes]", "costCentre: 4711")
+		b.click("Save")
+		b.waitForText("Changes saved.")
+		b.waitForText("4711")
+		b.click("Offboard")
+		b.waitFor("the form", `document.querySelector('input[name=when][value=date]') !== null`)
+		evaluate[bool](b, `document.querySelector('input[name=when][value=date]').click(), true`)
+		b.fill("input[name=date]", "2099-01-31")
+		evaluate[bool](b, `document.querySelector('form.form').requestSubmit(), true`)
+		b.waitForText("Offboarding is planned")
+		b.click("Cancel it")
+		b.confirm("Cancel the planned offboarding")
+		b.waitForText("The planned offboarding was canceled.")
+		b.open("/cabinet/employees?q=hr-7")
+		b.click("Jānis Ozols")
+		b.click("Offboard")
+		b.waitFor("the form", `document.querySelector('input[name=when]') !== null`)
+		evaluate[bool](b, `document.querySelector('form.form').requestSubmit(), true`)
+		b.waitForText("This person has left")
+		b.click("Bring back")
+		b.confirm("Bring “Jānis Ozols” back?")
+		b.waitForText("is back.")
 		b.click("Erase")
-		b.waitForText("Erase “Jānis Kalniņš”?")
+		b.waitForText("Erase “Jānis Ozols”?")
 		b.click("Erase person")
 		b.waitForText("The person was erased.")
 	})
