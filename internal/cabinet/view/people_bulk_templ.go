@@ -480,7 +480,7 @@ func peopleBulkBar(v EmployeeList) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "</span></label> <span class=\"muted bulk-count\" data-bulk-count aria-live=\"polite\">Tick rows to act on them</span> <button type=\"submit\" name=\"act\" value=\"assign\" class=\"btn btn-sm\">Assign</button> <button type=\"submit\" name=\"act\" value=\"tag\" class=\"btn btn-sm\">Tag</button> <button type=\"submit\" name=\"act\" value=\"untag\" class=\"btn btn-sm\">Untag</button> <button type=\"submit\" name=\"act\" value=\"offboard\" class=\"btn btn-sm\">Offboard</button></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "</span></label> <span class=\"muted bulk-count\" data-bulk-count aria-live=\"polite\">Tick rows to act on them</span><div class=\"bulk-acts\"><button type=\"submit\" name=\"act\" value=\"assign\" class=\"btn btn-sm\">Assign</button> <button type=\"submit\" name=\"act\" value=\"tag\" class=\"btn btn-sm\">Tag</button> <button type=\"submit\" name=\"act\" value=\"untag\" class=\"btn btn-sm\">Untag</button> <button type=\"submit\" name=\"act\" value=\"offboard\" class=\"btn btn-sm\">Offboard</button></div></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
