@@ -43,7 +43,7 @@ func (s *Store) RegenerateToken(ctx context.Context, c domain.Caller, id int64, 
 		t.batch.Exec(`UPDATE tokens SET previous_hash = hash, hash = $3, last_four = $4, previous_last_four = last_four, previous_until = $5, expires_at = $6
 			WHERE company_id = $1 AND id = $2`, t.CompanyID, t.ID, digest.Hash[:], t.LastFour, until, t.ExpiresAt)
 		t.audit(c, "token.regenerated", fmt.Sprintf("%s. The secret ending in %s works until %s.",
-			t.Name, t.PreviousLastFour, until.UTC().Format(time.RFC3339)))
+			t.Name, t.PreviousLastFour, until.UTC().Format("2 Jan 2006, 15:04 UTC")))
 		return nil
 	})
 }

@@ -177,7 +177,7 @@ const watchLabels = `window.cbLabels = new Set(); {
 func (b *tab) checkPaperAndCharts() {
 	b.Helper()
 	b.open("/cabinet/integrations")
-	b.waitFor("labels along a day", `[...cbLabels].filter(label => /^\d\d:00$/.test(label)).length >= 5`)
+	b.waitFor("labels along a day", `[...cbLabels].filter(label => /^\d\d:00$|^\d+ [A-Z]/.test(label)).length >= 5`)
 	b.click("anna@baltic.example")
 	evaluate[bool](b, `document.querySelector('.rail [title]').dispatchEvent(new PointerEvent('pointerover', {bubbles: true, pointerType: 'mouse'})), true`)
 	b.waitFor("a tip and the menu in the top layer", `document.getElementById('person-menu').matches(':popover-open') && document.getElementById('tip').matches(':popover-open')`)

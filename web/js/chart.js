@@ -50,7 +50,8 @@ function draw(figure) {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", build);
 }
 
-// A day has a label every four hours, longer charts one at the start of each day.
+// A day has a label every four hours, longer charts one at the start of each day. A label at the first bar would cover the
+// zero of the other axis.
 function ticks(times, labels) {
   const day = (i) => labels[i].split(", ")[0].replace(/ \d{4}$/, "");
   const hour = (i) => labels[i].split(", ")[1];
@@ -58,7 +59,7 @@ function ticks(times, labels) {
   if (times.length > 48) {
     return { splits: times.filter((_, i) => i > 0 && day(i) !== day(i - 1)), name: (t) => day(at(t)) };
   }
-  return { splits: times.filter((_, i) => parseInt(hour(i), 10) % 4 === 0), name: (t) => (hour(at(t)) === "00:00" ? day(at(t)) : hour(at(t))) };
+  return { splits: times.filter((_, i) => i > 0 && parseInt(hour(i), 10) % 4 === 0), name: (t) => (hour(at(t)) === "00:00" ? day(at(t)) : hour(at(t))) };
 }
 
 function options(width, labels, times, readOut) {
