@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
 )
 
 // The bounds of a table.
@@ -50,9 +51,15 @@ func Read(content []byte) (Table, error) {
 	return readCSV(decode(content))
 }
 
-// decode turns a text into UTF-8. A text that is not UTF-8 is Windows-1251 if it
-// has more Cyrillic than accented letters when it is read so, otherwise Windows-1252.
+// decode turns a text into UTF-8. UTF-16, Excel's "Unicode text", is recognised by its
+// byte order mark. Any other text that is not UTF-8 is Windows-1251 if it has more
+// Cyrillic than accented letters when it is read so, otherwise Windows-1252.
 func decode(content []byte) string {
+	if bytes.HasPrefix(content, []byte("\xff\xfe")) || bytes.HasPrefix(content, []byte("\xfe\xff")) {
+		// It replaces what can't be decoded, and never fails.
+		out, _ := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().Bytes(content)
+		return string(out)
+	}
 	content = bytes.TrimPrefix(content, []byte("\ufeff"))
 	if utf8.Valid(content) {
 		return string(content)

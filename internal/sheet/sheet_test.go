@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/xuri/excelize/v2"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
 
 	"github.com/coursebridge/coursebridge/internal/sheet"
 )
@@ -24,13 +25,20 @@ func TestReadCSV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	wide := func(order unicode.Endianness) string {
+		out, err := unicode.UTF16(order, unicode.UseBOM).NewEncoder().String(strings.ReplaceAll(utf, ";", "\t"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
 	noUmlaut := sheet.Table{Header: want.Header, Rows: [][]string{want.Rows[0], {"Jurgen", ""}}}
 	for name, row := range map[string]struct {
 		text string
 		want sheet.Table
 	}{
 		"semicolons": {utf, want}, "byte order mark": {"\ufeff" + utf, want}, "tabs": {strings.ReplaceAll(utf, ";", "\t"), want},
-		"Windows-1251": {cyrillic, noUmlaut},
+		"Windows-1251": {cyrillic, noUmlaut}, "UTF-16": {wide(unicode.LittleEndian), want}, "UTF-16, big-endian": {wide(unicode.BigEndian), want},
 		"Windows-1252": {western, sheet.Table{Header: []string{"Name", "email"}, Rows: [][]string{{"Jürgen Müller", "j@x.test"}}}},
 	} {
 		got, err := sheet.Read([]byte(row.text))
