@@ -91,8 +91,8 @@ func waitForLocks(tb testing.TB, s *store.Store, n int) {
 	tb.Helper()
 	for waiting := 0; waiting < n; {
 		b := &db.Batch{}
-		b.Query(func(r db.Rows) error { return r.Scan(&waiting) }, `SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
-			OR l.database IS NULL WHERE NOT l.granted AND d.datname = current_database()`)
+		b.Query(func(r db.Rows) error { return r.Scan(&waiting) }, `SELECT count(*) FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock'`)
 		err := s.Engine().Read(tb.Context(), func(c db.Conn) error { return c.Send(tb.Context(), b) })
 		if err != nil {
 			tb.Fatal(err)
