@@ -262,16 +262,27 @@ func TestReportsAtOnce(t *testing.T) {
 		var f file
 		done <- r.Employees(t.Context(), c, domain.EmployeeFilter{}, csvFile, f.begin)
 	}
-	for _, company := range []int64{1, 1, 2} {
+	start := func(company int64) {
 		go run(company)
 		<-reading
 	}
-	for _, company := range []int64{1, 2} { // the company's limit, everybody's limit
+	refuse := func(company int64) {
+		t.Helper()
 		go run(company)
-		if err := <-done; domain.CodeOf(err) != domain.CodeTooManyReports {
-			t.Errorf("one more of company %d: %v", company, err)
+		select {
+		case err := <-done:
+			if domain.CodeOf(err) != domain.CodeTooManyReports {
+				t.Errorf("one more of company %d: %v", company, err)
+			}
+		case <-reading:
+			t.Fatalf("one more of company %d is running", company)
 		}
 	}
+	start(1)
+	start(1)
+	refuse(1) // the company's limit, while there is room for others
+	start(2)
+	refuse(2) // everybody's limit
 	goOn <- struct{}{}
 	must(t, "the first to end", <-done)
 	go run(2)
