@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -301,8 +302,17 @@ func TestSendUsesProxyOnlyIfAsked(t *testing.T) {
 			t.Errorf("%s: direct and proxied %v, want %v; %s", path, got, want, out.Detail)
 		}
 	}
-	guarded := newSender(t, Config{Guard: Guard{AllowHTTP: true}, Proxy: http.ProxyURL(address)})
+	resolver, _ := newResolver(t, map[string][]netip.Addr{"internal.test": addrs("10.1.2.3")})
+	guarded := newSender(t, Config{Guard: Guard{AllowHTTP: true, Resolver: resolver}, Proxy: http.ProxyURL(address)})
+	proxied.Store(0)
 	failed(t, guarded.Send(t.Context(), newAttempt(receiver.URL)), KindBlocked, "loopback")
+	failed(t, guarded.Send(t.Context(), newAttempt("http://internal.test/hook")), KindBlocked, "not public")
+	if n := proxied.Load(); n != 0 {
+		t.Errorf("the proxy got %d requests for private addresses", n)
+	}
+	if out := guarded.Send(t.Context(), newAttempt("http://only-the-proxy-knows.test/hook")); !out.OK() || proxied.Load() != 1 {
+		t.Errorf("a name that does not resolve here: %s, and the proxy got %d requests", out.Detail, proxied.Load())
+	}
 	gone := newReceiver(t, nil)
 	gone.Close()
 	address, err = url.Parse(gone.URL)

@@ -91,7 +91,7 @@ func TestErrorsDoNotTellWhatANameResolvesTo(t *testing.T) {
 			t.Errorf("%s: %v, want a target that is refused for its address", what, err)
 			continue
 		}
-		for _, told := range []string{"10.1", "private range", "loopback"} {
+		for _, told := range []string{"10.1", "private network", "loopback"} {
 			if strings.Contains(refused.Message, told) {
 				t.Errorf("%s: the sentence tells %q: %s", what, told, refused.Message)
 			}
