@@ -93,6 +93,9 @@ func TestSnapshotsLeaveConnections(t *testing.T) {
 	}
 	var all sync.WaitGroup
 	reading, done := make(chan struct{}, 10), make(chan struct{})
+	// The snapshots end also if the test fails early: an engine with one can't be closed.
+	defer all.Wait()
+	defer close(done)
 	for range 10 {
 		all.Go(func() {
 			err := e.Snapshot(t.Context(), func(db.Conn) error { reading <- struct{}{}; <-done; return nil })
@@ -109,8 +112,6 @@ func TestSnapshotsLeaveConnections(t *testing.T) {
 	if stats := e.Stats(); stats.InUse > 2 {
 		t.Errorf("%d of 5 connections are used by snapshots", stats.InUse)
 	}
-	close(done)
-	all.Wait()
 }
 
 func TestReadOnlyServerIsUnavailable(t *testing.T) {
