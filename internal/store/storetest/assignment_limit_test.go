@@ -12,7 +12,8 @@ import (
 )
 
 // An employee has at most 10,000 live assignments, also when several requests
-// reach the limit at once. Repeating a request and revoking still work there.
+// reach the limit at once. Repeating a request and revoking still work there, and
+// courses assigned to everybody leave that employee out.
 func TestLiveAssignmentsOfAnEmployeeAreLimited(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -71,5 +72,26 @@ func TestLiveAssignmentsOfAnEmployeeAreLimited(t *testing.T) {
 		if want := "[one more assigned too_many_assignments]"; fmt.Sprint(lines) != want {
 			t.Errorf("got %v, want %s", lines, want)
 		}
+		equal(t, "a course assigned to both", f.assignToAll(f.addAssessment()), `{"done":1,"too_many_assignments":1}`)
 	})
+}
+
+// assignToAll assigns a course to all people of the company by a job, and returns its
+// result.
+func (f testCompany) assignToAll(course int64) string {
+	f.t.Helper()
+	in := domain.AssignCourses{CourseIDs: []int64{course}}
+	job, err := f.s.AddAssignJob(f.t.Context(), f.c, domain.NewJob{Kind: "assign", Input: in}, domain.People{All: true})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for job.Running() {
+		if err := f.s.StepAssign(f.t.Context(), f.c, in, job, 100); err != nil {
+			f.t.Fatal(err)
+		}
+		if job, err = f.s.Job(f.t.Context(), f.c.Company.ID, job.ID); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	return string(job.Result)
 }
