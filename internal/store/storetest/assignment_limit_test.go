@@ -13,7 +13,7 @@ import (
 
 // An employee has at most 10,000 live assignments, also when several requests
 // reach the limit at once. Repeating a request and revoking still work there, and
-// courses assigned to everybody leave that employee out.
+// jobs and imports leave that employee out.
 func TestLiveAssignmentsOfAnEmployeeAreLimited(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -72,8 +72,24 @@ func TestLiveAssignmentsOfAnEmployeeAreLimited(t *testing.T) {
 		if want := "[one more assigned too_many_assignments]"; fmt.Sprint(lines) != want {
 			t.Errorf("got %v, want %s", lines, want)
 		}
-		equal(t, "a course assigned to both", f.assignToAll(f.addAssessment()), `{"done":1,"too_many_assignments":1}`)
+		f.wantLeftOut("busy", "idle")
 	})
+}
+
+// wantLeftOut checks that neither a job nor an import assigns a course to the first
+// employee, who has too many, and that both assign it to the second.
+func (f testCompany) wantLeftOut(full, free string) {
+	f.t.Helper()
+	equal(f.t, "a course assigned to both", f.assignToAll(f.addAssessment()), `{"done":1,"too_many_assignments":1}`)
+	imported := domain.ImportAssignment{Course: f.addAssessment()}
+	got, err := f.s.AssignImported(f.t.Context(), f.c, []domain.PersonCourse{
+		{EmployeeID: f.employee(full).ID, ExternalID: "import-1", ImportAssignment: imported},
+		{EmployeeID: f.employee(free).ID, ExternalID: "import-2", ImportAssignment: imported},
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	equal(f.t, "a course imported for both", got, []string{string(domain.CodeTooManyAssignments), domain.ImportAssigned})
 }
 
 // assignToAll assigns a course to all people of the company by a job, and returns its
