@@ -129,6 +129,7 @@ func TestBulkActsAndUndo(t *testing.T) {
 		v.post(view.PathBulk, "act", "revoke", "id", "1st").wantRedirect(view.PathAssignments).wantText("Tick the assignments first")
 		job := v.post(view.PathBulk, "act", "extend", "days", "3", "all", "1", "tab", "overdue").wantStatus(http.StatusSeeOther).header.Get("Location")
 		v.waitForText(job, "5 extended")
+		v.get(view.PathHome).wantText("Recent work", "Extend deadlines by 3 days: done", `href="`+job+`"`)
 		v.get(view.PathAssignments + "?tab=overdue").wantText("Nothing is overdue")
 		v.post(job + "/undo").follow().wantText("Only a revocation that has ended can be undone")
 		v.get(view.PathBulk + "?act=grant&all=1").wantText("Nothing to change")

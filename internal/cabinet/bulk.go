@@ -1,6 +1,7 @@
 package cabinet
 
 import (
+	"encoding/json"
 	"strconv"
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
@@ -132,7 +133,7 @@ func showJob(p *page) error {
 
 func (p *page) jobView(job domain.Job) (view.Job, error) {
 	v := view.Job{
-		ID: job.ID, Total: job.Total, Done: job.Done, Problem: job.Problem, RequestedBy: job.RequestedBy, StartedAt: job.CreatedAt,
+		ID: job.ID, Path: view.PathJob(job.ID), Total: job.Total, Done: job.Done, Problem: job.Problem, RequestedBy: job.RequestedBy, StartedAt: job.CreatedAt,
 		FinishedAt: job.FinishedAt, Canceled: job.CanceledAt != nil, CanUndo: p.Bulk.CanUndo(job, p.Now()), Section: view.SectionAssignments,
 	}
 	switch job.Kind {
@@ -148,6 +149,13 @@ func (p *page) jobView(job domain.Job) (view.Job, error) {
 		v.Outcomes = view.AssignOutcomes(service.TallyOf(job))
 	case service.JobPeople:
 		return v, describePeopleJob(&v, job)
+	case domain.JobImport:
+		v.Title, v.Noun, v.Back = "Import people", [2]string{"row", "rows"}, view.Link{Text: "Employees", Path: view.PathEmployees}
+		var id int64
+		if err := json.Unmarshal(job.Input, &id); err != nil {
+			return v, err
+		}
+		v.Path = view.PathImportStep(id, "result")
 	default:
 		v.Title, v.Noun, v.Back = "Background work", [2]string{"record", "records"}, view.Link{Text: "Home", Path: view.PathHome}
 	}

@@ -14,6 +14,10 @@ const (
 	expiresSoon = 14 * 24 * time.Hour
 	// homeCourses is how many courses the first page shows.
 	homeCourses = 8
+	// homeWork is how much background work the first page shows, and recentWork for how
+	// long after it has ended.
+	homeWork   = 5
+	recentWork = 24 * time.Hour
 )
 
 func (c *Cabinet) homePages(private register) { private("GET "+view.PathHome, home) }
@@ -47,8 +51,13 @@ func home(p *page) error {
 	if err != nil {
 		return err
 	}
+	work, err := p.recentWork(now)
+	if err != nil {
+		return err
+	}
 	all := figures.Courses.Company()
 	v := view.Home{
+		Work:     work,
 		Counting: figures.Counting, CanChange: p.mayChange(), Figures: homeFigures(figures, now),
 		Attention: append(learningAttention(figures), integrationAttention(endpoints, health, tokens.Items, now)...),
 		Courses:   courses, MoreCourses: moreCourses,
@@ -62,6 +71,26 @@ func home(p *page) error {
 		view.StepInvite: len(members)+len(invitations) > 1, view.StepConnect: len(tokens.Items) > 0,
 	})
 	return p.renderOK(view.HomePage(p.shell(), v))
+}
+
+// recentWork lists background work that is under way or ended lately.
+func (p *page) recentWork(now time.Time) ([]view.Work, error) {
+	jobs, err := p.Jobs.Recent(p.r.Context(), p.caller(), now.Add(-recentWork), homeWork)
+	if err != nil {
+		return nil, err
+	}
+	var out []view.Work
+	for _, job := range jobs {
+		v, err := p.jobView(job)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, view.Work{
+			Title: v.Title, Path: v.Path, Total: v.Total, Done: v.Done, StartedAt: v.StartedAt,
+			IsRunning: job.Running(), Stopped: v.Canceled || v.Problem != "",
+		})
+	}
+	return out, nil
 }
 
 // homeSteps returns the getting-started list, or nil once everything is done.

@@ -19,7 +19,7 @@ var reads = map[string][]string{
 		"Assignment", "AssignmentByExternalID", "Assignments", "CountTabs", "Course", "CourseMedianDays", "CourseOverviews", "Courses", "Employee", "EmployeeOverviews", "EmployeeRecord",
 		"Employees", "ErasureEffects", "FindPeople", "HomeFigures", "ListAssignments", "Tags",
 	},
-	"Jobs":           {"Get", "Latest"},
+	"Jobs":           {"Get", "Recent"},
 	"PeopleActions":  {"Count"},
 	"BulkActions":    {"Count"},
 	"Assigning":      {"Count"},

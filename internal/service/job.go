@@ -16,7 +16,7 @@ type JobStore interface {
 	AddJob(ctx context.Context, c domain.Caller, in domain.NewJob) (domain.Job, error)
 	Job(ctx context.Context, company, id int64) (domain.Job, error)
 	OpenJobs(ctx context.Context) ([]domain.Job, error)
-	CompanyJobs(ctx context.Context, company int64, limit int) ([]domain.Job, error)
+	RecentJobs(ctx context.Context, company int64, since time.Time, limit int) ([]domain.Job, error)
 	AdvanceJob(ctx context.Context, j domain.Job, p domain.JobProgress) error
 	RecordJobFailure(ctx context.Context, j domain.Job, problem string, maxFailures int) error
 	CancelJob(ctx context.Context, c domain.Caller, id int64) error
@@ -84,9 +84,10 @@ func (j *Jobs) Get(ctx context.Context, c domain.Caller, id int64) (domain.Job, 
 	return j.store.Job(ctx, c.Company.ID, id)
 }
 
-// Latest lists the latest jobs of the company, the newest first.
-func (j *Jobs) Latest(ctx context.Context, c domain.Caller, limit int) ([]domain.Job, error) {
-	return j.store.CompanyJobs(ctx, c.Company.ID, limit)
+// Recent lists the jobs of the company that are under way or ended after since, the newest
+// first.
+func (j *Jobs) Recent(ctx context.Context, c domain.Caller, since time.Time, limit int) ([]domain.Job, error) {
+	return j.store.RecentJobs(ctx, c.Company.ID, since, limit)
 }
 
 // Cancel ends a job before its next step; what was done stays. Codes: not_found,

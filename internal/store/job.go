@@ -109,9 +109,13 @@ func (s *Store) OpenJobs(ctx context.Context) ([]domain.Job, error) {
 		WHERE j.finished_at IS NULL ORDER BY j.created_at, j.id LIMIT $1`, openJobsPerRound)
 }
 
-// CompanyJobs lists the latest jobs of a company, the newest first.
-func (s *Store) CompanyJobs(ctx context.Context, company int64, limit int) ([]domain.Job, error) {
-	return s.jobs(ctx, `WHERE j.company_id = $1 ORDER BY j.id DESC LIMIT $2`, company, limit)
+// RecentJobs returns the jobs of a company that are under way or ended after since, the
+// newest first.
+func (s *Store) RecentJobs(ctx context.Context, company int64, since time.Time, limit int) ([]domain.Job, error) {
+	return s.jobs(ctx, `WHERE j.company_id = $1 AND j.id IN (
+			SELECT o.id FROM jobs o WHERE o.company_id = $1 AND o.finished_at IS NULL
+			UNION ALL SELECT f.id FROM jobs f WHERE f.company_id = $1 AND f.finished_at > $2)
+		ORDER BY j.id DESC LIMIT $3`, company, since, limit)
 }
 
 func (s *Store) jobs(ctx context.Context, rest string, args ...any) ([]domain.Job, error) {

@@ -9,11 +9,42 @@ type Home struct {
 	Fresh       bool // the company has neither people nor assignments
 	CanChange   bool
 	Attention   []Attention
+	Work        []Work // in the background: under way, or ended lately
 	Figures     HomeFigures
 	Weeks       []Week // oldest first
 	Courses     []CourseBar
 	MoreCourses bool   // there are more courses than are shown
 	Steps       []Step // empty once everything is done
+}
+
+// Work is background work, with the page that shows how far it has come.
+type Work struct {
+	Title       string
+	Path        string
+	Total, Done int64
+	IsRunning   bool
+	Stopped     bool // by a failure or by a person
+	StartedAt   time.Time
+}
+
+func (w Work) tone() Tone {
+	switch {
+	case w.IsRunning:
+		return ToneBlue
+	case w.Stopped:
+		return ToneAmber
+	}
+	return ToneGreen
+}
+
+func (w Work) state() string {
+	switch {
+	case w.IsRunning:
+		return formatPercent(w.Done, w.Total) + " done"
+	case w.Stopped:
+		return "stopped"
+	}
+	return "done"
 }
 
 // AttentionKind is a reason for an administrator to act.

@@ -5,6 +5,7 @@ import "time"
 // Job is background work: how far it has come and what it did.
 type Job struct {
 	ID          int64
+	Path        string // of the page that shows it
 	Section     Section
 	Title       string
 	Noun        [2]string // what it works on: one, many

@@ -22,6 +22,11 @@ func homeSamples() []sample {
 			{Kind: view.AttentionDisabled, N: 2, Path: "/cabinet/webhooks"},
 			{Kind: view.AttentionToken, N: 1, Path: "/cabinet/tokens/1"},
 		},
+		Work: []view.Work{
+			{Title: "Assign courses", Path: "/cabinet/jobs/3", Total: 100000, Done: 40210, IsRunning: true, StartedAt: ago(time.Minute)},
+			{Title: "Extend deadlines by 7 days", Path: "/cabinet/jobs/2", Total: 12, Done: 12, StartedAt: ago(time.Hour)},
+			{Title: "Import people", Path: "/cabinet/employees/import/1/result", Total: 500, Done: 20, Stopped: true, StartedAt: ago(2 * time.Hour)},
+		},
 		Figures: view.HomeFigures{
 			Employees: 100412, Overdue: 1414, Required: 300, RequiredCompleted: 246, Completed: 8120, CompletedBefore: 9000,
 			Since: ptr(ago(30 * 24 * time.Hour)), Before: view.EarlierFigures{Employees: 100400, Overdue: 1414, Required: 290, RequiredCompleted: 241},
