@@ -69,11 +69,12 @@ func TestFirstPagesSendAFixedNumberOfStatements(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		log := slog.New(slog.DiscardHandler)
 		pages := cabinet.New(cabinet.Options{
 			SignIn: service.NewSignIn(s, plainBox{}, service.SignInOptions{}), Sessions: service.NewSessions(s), Companies: companies,
-			Administrators: service.NewAdministrators(s, 0), Tokens: tokens, Learning: service.NewLearning(s, watcher),
+			Administrators: service.NewAdministrators(s, 0), Tokens: tokens, Learning: service.NewLearning(s, watcher), Jobs: service.NewJobs(s, log),
 			Webhooks:  service.NewWebhooks(s, nil, plainBox{}, service.WebhookOptions{}),
-			PublicURL: func() string { return "" }, Now: s.Now, Log: slog.New(slog.DiscardHandler),
+			PublicURL: func() string { return "" }, Now: s.Now, Log: log,
 		})
 		server := httptest.NewServer(pages)
 		t.Cleanup(server.Close)
