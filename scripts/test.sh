@@ -73,8 +73,10 @@ read -ra flags <<<"${TEST_FLAGS:-}"
 flags=(-count=1 -vet=off -timeout=20m "${flags[@]}")
 if [ $# -eq 0 ] && [ -z "${RACE:-}" ]; then
   # Both groups run at once: neither keeps two processors busy by itself, the second because it waits for browsers and
-  # servers. Its packages run one at a time.
-  groups=("${flags[@]}" "${race[@]}" ./api/... ./client/... ./cmd/... ./internal/... -- "${flags[@]}" -p=1 ./scripts/... ./test/...)
+  # servers. Its packages run one at a time. The longest packages are named first, so that none of them runs alone at
+  # the end.
+  longest=(./internal/store/storetest ./internal/service ./internal/cabinet ./cmd/... ./internal/publicapi ./internal/store/postgres)
+  groups=("${flags[@]}" "${race[@]}" "${longest[@]}" ./api/... ./client/... ./internal/... -- "${flags[@]}" -p=1 ./scripts/... ./test/...)
 else
   [ "${RACE:-0}" = 1 ] && flags+=("${race[@]}")
   groups=("${flags[@]}" "${@:-./...}")

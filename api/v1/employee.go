@@ -15,6 +15,9 @@ type Employee struct {
 type EmployeeWithAssignments struct {
 	Employee
 	Assignments []Assignment `json:"assignments"`
+
+	// Encoded, if set, is written in place of Assignments. Clients ignore it.
+	Encoded *EncodedAssignments `json:"-"`
 }
 
 // EmployeeList is one page of employees.

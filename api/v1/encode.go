@@ -167,3 +167,46 @@ func appendString(b []byte, s string) []byte {
 	}
 	return append(append(b, s[start:]...), '"')
 }
+
+// EncodedAssignments is a list of assignments as text, which takes less memory than the
+// assignments themselves.
+type EncodedAssignments struct {
+	pieces [][]byte
+	length int
+}
+
+// Append encodes more assignments.
+func (l *EncodedAssignments) Append(items []Assignment) {
+	e := encoders.Get().(*encoder)
+	defer e.release()
+	e.w = l
+	for i := range items {
+		if l.length++; l.length > 1 {
+			e.raw(",")
+		}
+		items[i].item(e)
+		if len(e.buf) >= pieceSize {
+			e.flush()
+		}
+	}
+	e.flush()
+}
+
+// Write keeps a copy of a piece of the text.
+func (l *EncodedAssignments) Write(piece []byte) (int, error) {
+	l.pieces = append(l.pieces, bytes.Clone(piece))
+	return len(piece), nil
+}
+
+// encode writes the list and forgets its pieces as soon as they are sent.
+func (l *EncodedAssignments) encode(e *encoder) {
+	e.raw("[")
+	for i, piece := range l.pieces {
+		e.buf = append(e.buf, piece...)
+		l.pieces[i] = nil
+		if len(e.buf) >= pieceSize {
+			e.flush()
+		}
+	}
+	e.raw("]")
+}

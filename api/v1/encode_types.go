@@ -22,7 +22,11 @@ func (v *Employee) fields(e *encoder) {
 func (v EmployeeWithAssignments) encode(e *encoder) {
 	v.fields(e)
 	e.raw(`,"assignments":`)
-	list(e, v.Assignments, (*Assignment).item)
+	if v.Encoded != nil {
+		v.Encoded.encode(e)
+	} else {
+		list(e, v.Assignments, (*Assignment).item)
+	}
 	e.raw("}")
 }
 

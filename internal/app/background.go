@@ -77,16 +77,17 @@ func (b *background) every(ctx context.Context, interval time.Duration, task str
 // start begins the background work and returns the function that ends it.
 func (a *App) start(ctx context.Context, p *parts) (stop func(), err error) {
 	a.store.OnErased(p.dispatcher.StopSending)
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	b := p.background
 	if p.webhookOff {
-		p.dispatcher.Listen() // other replicas may be sending
+		b.wg.Go(func() { p.dispatcher.Listen(work) }) // other replicas may be sending
 	} else {
 		a.store.OnDeliveries(p.dispatcher.Wake)
 		if err := p.dispatcher.Start(ctx); err != nil {
+			cancel()
 			return nil, err
 		}
 	}
-	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	b := p.background
 	b.wg.Go(func() { a.watcher.Run(work) })
 	b.wg.Go(func() { a.learning.Run(work, b.log) })
 	b.wg.Go(func() { a.tokens.Run(work) })

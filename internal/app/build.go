@@ -237,8 +237,8 @@ func (a *App) buildDelivery(p *parts, wc WebhookConfig) error {
 	p.sender = a.newSender(wc, p.tracer)
 	p.webhooks = a.newWebhooks(p.sender, wc, p.background.log)
 	config := delivery.DispatcherConfig{
-		Queue: a.store, Bus: a.store.Engine(), Secrets: a.box, Sender: p.sender, Schedule: schedule, Metrics: metrics,
-		Log: p.background.log, AttemptTimeout: wc.Timeout,
+		CancellerConfig: delivery.CancellerConfig{Queue: a.store, Bus: a.store.Engine(), Log: p.background.log, AttemptTimeout: wc.Timeout},
+		Secrets:         a.box, Sender: p.sender, Schedule: schedule, Metrics: metrics,
 	}
 	if a.store.Engine().Name() == "sqlite" || a.config.TransactionPooler && a.config.DatabaseDirect == "" {
 		config.Poll = time.Second / 2 // an operator's command is another process, which cannot always wake this one

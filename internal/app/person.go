@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/delivery"
@@ -49,12 +50,16 @@ func (p PersonErased) String() string {
 // anything about the person: those that listen cancel what they are sending; others, as
 // every server on SQLite, are given attemptTimeout, their --webhook-timeout, to end it.
 func (a *App) ErasePerson(ctx context.Context, email string, attemptTimeout time.Duration) (PersonErased, error) {
-	servers := delivery.NewDispatcher(delivery.DispatcherConfig{Queue: a.store, Bus: a.store.Engine(), Log: a.log, AttemptTimeout: attemptTimeout})
-	servers.Listen()
+	servers := delivery.NewCanceller(delivery.CancellerConfig{Queue: a.store, Bus: a.store.Engine(), Log: a.log, AttemptTimeout: attemptTimeout})
+	listening, stop := context.WithCancel(ctx)
+	var listener sync.WaitGroup
+	listener.Go(func() { servers.Listen(listening) })
 	a.store.OnErased(servers.StopSending)
 	people := service.NewPeople(a.store)
 	err := people.Erase(ctx, operator(), email)
-	if err := errors.Join(err, servers.Stop(ctx)); err != nil {
+	stop()
+	listener.Wait()
+	if err != nil {
 		return PersonErased{}, err
 	}
 	left, err := people.Export(ctx, email)

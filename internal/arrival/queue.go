@@ -1,6 +1,6 @@
-// Package arrival bounds how many large request bodies arrive at once. Without a bound,
-// clients that begin bodies and never finish them fill the memory; with a plain one they
-// keep everybody else out.
+// Package arrival bounds how many large request bodies arrive at once, or how many large
+// answers leave. Without a bound, clients that begin bodies and never finish them fill
+// the memory; with a plain one they keep everybody else out.
 package arrival
 
 import (

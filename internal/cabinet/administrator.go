@@ -111,7 +111,7 @@ func confirmInviteAgain(p *page) error {
 		return err
 	}
 	return p.showConfirm(view.Confirm{
-		Section: view.SectionSettings, Crumbs: []view.Link{{Text: "Administrators", Path: view.PathAdministrators}},
+		Section: view.SectionSettings, Crumbs: []view.Link{{Text: "Settings", Path: view.PathSettings}, {Text: "Administrators", Path: view.PathAdministrators}},
 		Title: "Create a new link for " + a.Email + "?", Effects: []string{"The previous link will stop working."},
 		Action: view.PathAdministrator(a.ID, "link"), Verb: "Create link", Cancel: view.PathAdministrators,
 	})

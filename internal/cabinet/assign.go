@@ -136,6 +136,12 @@ func startAssign(p *page) error {
 	}
 	_ = p.r.ParseForm() // a form that can't be read has no values
 	form, who, in := p.assignInput(p.r.PostForm)
+	if who.Empty() {
+		form.Errors["who"] = "Choose at least one person."
+	}
+	if len(in.CourseIDs) == 0 {
+		form.Errors["course"] = "Choose at least one course."
+	}
 	if len(form.Errors) > 0 {
 		return p.renderAssign(form, who, in)
 	}

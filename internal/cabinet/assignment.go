@@ -17,7 +17,7 @@ const assignmentRows = 50
 func (c *Cabinet) assignmentPages(private register) {
 	private("GET "+view.PathAssignments, assignments)
 	private("GET "+view.PathAssignmentsExport, exportAssignments)
-	private("GET "+view.PathAssignments+"/{id}", withAssignment(assignment))
+	private("GET "+view.PathAssignments+"/{id}", withAssignment(showAssignment))
 	c.assignmentActionPages(private)
 	c.assignPages(private)
 	c.bulkPages(private)
@@ -32,12 +32,15 @@ var tabLabels = map[domain.AssignmentTab]string{
 // assignmentQuery reads the filter from the address or from a form. It returns the
 // filter as shown and as the list takes it.
 func assignmentQuery(read func(string) string) (view.AssignmentFilter, domain.AssignmentQuery) {
-	q := domain.AssignmentQuery{Tab: domain.AssignmentTab(read("tab")), Tag: read("tag"), Search: strings.TrimSpace(read("q"))}
+	q := domain.AssignmentQuery{Tab: domain.AssignmentTab(read("tab")), Tag: read("tag"), Search: strings.TrimSpace(read("q")), Recent: read("recent") != ""}
 	q.Normalize()
 	q.CourseID, _ = strconv.ParseInt(read("course"), 10, 64) // anything else is no course's id
 	shown := view.AssignmentFilter{Tab: string(q.Tab), Search: q.Search, Tag: q.Tag, Required: read("required")}
 	if q.CourseID != 0 {
 		shown.Course = strconv.FormatInt(q.CourseID, 10)
+	}
+	if q.Recent {
+		shown.Recent = "1"
 	}
 	switch shown.Required {
 	case "yes", "no":
@@ -77,13 +80,13 @@ func assignments(p *page) error {
 	for _, a := range list.Items {
 		v.Rows = append(v.Rows, p.assignmentView(a))
 	}
-	v.Pager = p.assignmentPager(list, pg)
+	v.Pager = p.assignmentPager(q, list, pg)
 	return p.renderOK(view.AssignmentsPage(p.shell(), v))
 }
 
-func (p *page) assignmentPager(list domain.Page[domain.Assignment], at domain.PageRequest) view.Pager {
+func (p *page) assignmentPager(q domain.AssignmentQuery, list domain.Page[domain.Assignment], at domain.PageRequest) view.Pager {
 	var out view.Pager
-	if next := service.NextInList(list); next != nil {
+	if next := service.NextInList(q, list); next != nil {
 		out.Next = p.pageURL(next.Format(domain.CabinetList))
 	}
 	if at.After != nil {
@@ -168,7 +171,7 @@ func withAssignment(handle func(p *page, a domain.Assignment) error) handler {
 	}
 }
 
-func assignment(p *page, a domain.Assignment) error {
+func showAssignment(p *page, a domain.Assignment) error {
 	changes, err := p.Learning.AssignmentHistory(p.r.Context(), a)
 	if err != nil {
 		return err
@@ -206,7 +209,7 @@ func (p *page) changeView(c domain.AssignmentChange) view.AssignmentChange {
 func changedBy(c domain.AssignmentChange) string {
 	switch c.Via {
 	case string(domain.ActorToken):
-		return "API token " + c.By
+		return "Token " + c.By
 	case domain.ViaImport:
 		return "Import by " + c.By
 	case string(domain.ActorOperator):

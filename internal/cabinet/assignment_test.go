@@ -126,10 +126,12 @@ func TestBulkActsAndUndo(t *testing.T) {
 		v.get(view.PathBulk+"?act=extend"+ids).wantText("Moves 2 deadlines of 2 people", "Extend 2 deadlines")
 		v.post(view.PathBulk, "act", "extend", "days", "0", "id", strconv.FormatInt(list[0].ID, 10)).wantStatus(http.StatusUnprocessableEntity).wantText("number of days")
 		v.post(view.PathBulk, "act", "extent", "all", "1").wantRedirect(view.PathAssignments).wantText("Choose first what to do")
-		v.post(view.PathBulk, "act", "revoke", "id", "1st").wantRedirect(view.PathAssignments).wantText("Tick the assignments first")
+		v.post(view.PathBulk, "act", "revoke", "id", "1st").wantRedirect(view.PathAssignments).wantText("“1st” is not the number of an assignment")
+		tooMany := "?act=revoke" + strings.Repeat(ids, 251)
+		v.get(view.PathBulk + tooMany).wantRedirect(view.PathAssignments).wantText("Tick at most 500 assignments at once")
 		job := v.post(view.PathBulk, "act", "extend", "days", "3", "all", "1", "tab", "overdue").wantStatus(http.StatusSeeOther).header.Get("Location")
 		v.waitForText(job, "5 extended")
-		v.get(view.PathHome).wantText("Recent work", "Extend deadlines by 3 days: done", `href="`+job+`"`)
+		v.get(view.PathHome).wantText("Recent work", "Extend deadlines by 3 days", "Done, started", `href="`+job+`"`)
 		v.get(view.PathAssignments + "?tab=overdue").wantText("Nothing is overdue")
 		v.post(job + "/undo").follow().wantText("Only a revocation that has ended can be undone")
 		v.get(view.PathBulk + "?act=grant&all=1").wantText("Nothing to change")
@@ -151,6 +153,42 @@ func TestBulkActsAndUndo(t *testing.T) {
 		undo := v.post(job + "/undo").wantStatus(http.StatusSeeOther).header.Get("Location")
 		v.waitForText(undo, "4 restored").wantText("1 changed since, left alone")
 		v.get(view.PathAssignments).wantText("5 assignments")
+		f.exec(`UPDATE jobs SET finished_at = $1 WHERE finished_at IS NOT NULL`, time.Now().UTC().Add(-61*time.Second).Truncate(time.Millisecond))
+		v.get(job).wantText("5 revoked").wantNoText("/undo")
+		v.post(job + "/undo").follow().wantText("more than a minute has passed")
+	})
+}
+
+// TestBulkGrantLetsManyTryAgain grants an attempt to all whom a filter matches and to
+// ticked ones: only those who have failed get one.
+func TestBulkGrantLetsManyTryAgain(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		v, l := f.administrator(), f.newLearners(5)
+		var list []domain.Assignment
+		for n := range 5 {
+			list = append(list, l.assign(n+1, time.Now().Add(60*24*time.Hour)))
+		}
+		for n, a := range list[:3] {
+			l.attempt(a, "failed "+strconv.Itoa(n), 10_00)
+		}
+		l.attempt(list[3], "passed", 95_00)
+		v.get(view.PathAssignments+"?tab=failed").wantText("3 assignments", "Person 1", "Person 3").wantNoText("Person 4")
+		v.get(view.PathBulk+"?act=grant&all=1").wantText("3 people", "Grant 3 attempts", "2 of the 5 chosen are not failed")
+		job := v.post(view.PathBulk, "act", "grant", "all", "1", "tab", "failed", "q", "Person 3").wantStatus(http.StatusSeeOther).header.Get("Location")
+		v.waitForText(job, "1 granted another attempt")
+		ids := []string{"act", "grant"}
+		for _, a := range list {
+			ids = append(ids, "id", strconv.FormatInt(a.ID, 10))
+		}
+		job = v.post(view.PathBulk, ids...).wantStatus(http.StatusSeeOther).header.Get("Location")
+		v.waitForText(job, "2 granted another attempt").wantText("3 ")
+		v.get(view.PathAssignments + "?tab=failed").wantText("Nobody has failed")
+		v.get(view.PathAssignments+"?tab=needs_retry").wantText("3 assignments", "Person 1", "Person 2", "Person 3").wantNoText("Person 4", "Person 5")
+		v.get(view.PathAssignment(list[0].ID)).wantText("Needs retry", "Another attempt granted", admin)
+		v.get(view.PathAssignment(list[3].ID)).wantText("Completed").wantNoText("Another attempt granted")
+		l.attempt(list[0], "second try", 95_00)
+		v.get(view.PathAssignment(list[0].ID)).wantText("Completed")
 	})
 }
 
@@ -163,13 +201,14 @@ func TestAssignToMany(t *testing.T) {
 		l.assign(1, time.Now().Add(time.Hour))
 		l.exec(`UPDATE employees SET external_id = NULL WHERE external_id = $1`, "HR-6") // joined through the cabinet
 		form := []string{"everyone", "1", "course", course, "course", second, "when", "days", "days", "14", "required", "1"}
-		v.post(view.PathAssignPreview, form...).wantStatus(http.StatusOK).wantText("6 people × 2 courses = 12", "1 already has it and is skipped.", "Assign 11")
-		v.post(view.PathAssignPreview, "pasted", "HR-1, p2@baltic.example\nnobody", "course", course).wantText("2 people × 1 course = 2", "Nobody has the id or e-mail address nobody")
+		v.post(view.PathAssignPreview, form...).wantStatus(http.StatusOK).wantText("6 people × 2 courses = 12 assignments.", "1 exists already and is skipped.", "Assign 11")
+		v.post(view.PathAssignPreview, "pasted", "HR-1, p2@baltic.example\nnobody", "course", course).wantText("2 people × 1 course = 2 assignments.", "Nobody has the id or e-mail address nobody")
 		l.exec(`INSERT INTO employee_tags (company_id, tag, employee_id) SELECT company_id, 'night', id FROM employees`)
 		l.exec(`INSERT INTO employee_tags (company_id, tag, employee_id) SELECT company_id, 'port', id FROM employees`)
 		v.post(view.PathAssignPreview, "tag", "night", "tag", "port", "course", course, "course", second).
-			wantText("6 people × 2 courses = 12", "1 already has it and is skipped.", "Assign 11")
+			wantText("6 people × 2 courses = 12 assignments.", "1 exists already and is skipped.", "Assign 11")
 		v.post(view.PathAssign, "course", course).wantStatus(http.StatusUnprocessableEntity).wantText("Choose at least one person")
+		v.post(view.PathAssign).wantStatus(http.StatusUnprocessableEntity).wantText("Choose at least one person.", "Choose at least one course.")
 		v.post(view.PathAssign, "everyone", "1").wantStatus(http.StatusUnprocessableEntity).wantText("Choose at least one course")
 		v.get(view.PathAssign + "?q=Person+2").wantText("p2@baltic.example")
 		job := v.post(view.PathAssign, form...).wantStatus(http.StatusSeeOther).header.Get("Location")

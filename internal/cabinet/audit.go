@@ -1,12 +1,12 @@
 package cabinet
 
 import (
+	"context"
 	"net/url"
 	"strconv"
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
-	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/service"
 )
 
@@ -96,6 +96,10 @@ func auditEntry(e domain.AuditEntry) view.AuditEntry {
 	switch {
 	case e.RecordKind == "token" && err == nil:
 		out.RecordPath = view.PathToken(id)
+	case e.RecordKind == "employee" && err == nil && e.EmployeeLabel != "":
+		out.RecordPath = view.PathEmployee(id)
+	case e.RecordKind == "course" && err == nil:
+		out.RecordPath = view.PathCourse(id)
 	case e.RecordKind == "webhook" && err == nil && e.Action != "webhook.removed":
 		out.RecordPath = view.PathWebhook(id)
 	case e.RecordKind == "redelivery" && err == nil:
@@ -120,8 +124,7 @@ func exportAudit(p *page) error {
 	if len(shown.Errors) > 0 {
 		return p.redirect(view.PathAudit + "?" + p.r.URL.RawQuery)
 	}
-	ctx, file := p.r.Context(), service.ReportFile{Format: service.ReportCSV, BOM: true}
-	return httpapi.Download(ctx, p.w, func(begin httpapi.Begin) error {
-		return p.Reports.AuditLog(ctx, p.caller(), f, file, service.BeginReport(begin))
+	return p.exportCSV(func(ctx context.Context, file service.ReportFile, begin service.BeginReport) error {
+		return p.Reports.AuditLog(ctx, p.caller(), f, file, begin)
 	})
 }

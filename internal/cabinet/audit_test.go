@@ -32,7 +32,7 @@ func TestAuditLog(t *testing.T) {
 		v.get(view.PathAudit + "?from=soon").wantStatus(http.StatusOK).wantText("Enter a date and time")
 
 		const capped = "More match than a search shows"
-		v.get(view.PathAudit+"?q=HR-7").wantStatus(http.StatusOK).wantText("1 entry", "Person 7", `value="HR-7"`).wantNoText("Person 8", capped)
+		v.get(view.PathAudit+"?q=HR-7").wantStatus(http.StatusOK).wantText("1 entry", "Person 7", `value="HR-7"`, `href="`+view.PathEmployee(7)+`"`).wantNoText("Person 8", capped)
 		v.get(view.PathAudit + "?q=hr-").wantStatus(http.StatusOK).wantText(capped)
 		v.get(view.PathAudit + "?q=HR+sync").wantStatus(http.StatusOK).wantText("More than 50 entries").wantNoText("Token created")
 		v.get(view.PathAudit+"?q="+admin+"&action=token.").wantStatus(http.StatusOK).wantText("1 entry", "Token created")

@@ -17,54 +17,63 @@ func (c *Cabinet) bulkPages(private register) {
 // maxPicked is the most rows that a form can name one by one: a page of the list.
 const maxPicked = 500
 
-// bulkPick reads which assignments an act is for.
-func bulkPick(read func(string) string, ids []string) (view.BulkForm, domain.AssignmentPick) {
+// bulkPick reads which assignments an action is for. Its error is to be shown above the
+// list of assignments.
+func bulkPick(read func(string) string, ids []string) (view.BulkForm, domain.AssignmentPick, error) {
 	shown, q := assignmentQuery(read)
 	form := view.BulkForm{Filter: shown, Act: read("act"), All: read("all") != "", Days: read("days"), Errors: view.Errors{}}
 	pick := domain.AssignmentPick{All: form.All, Query: q}
-	for _, text := range ids[:min(len(ids), maxPicked)] {
-		if id, err := strconv.ParseInt(text, 10, 64); err == nil {
-			pick.IDs = append(pick.IDs, id)
-			form.IDs = append(form.IDs, strconv.FormatInt(id, 10))
-		}
-	}
-	if _, known := bulkActs[form.Act]; !known {
-		form.Act = string(domain.ActExtend)
-	}
 	if form.Days == "" {
 		form.Days = "7"
 	}
-	return form, pick
+	switch {
+	case !form.All && len(ids) == 0:
+		return form, pick, domain.Errorf(domain.CodeInvalid, "Tick the assignments first, or choose all.")
+	case len(ids) > maxPicked:
+		return form, pick, domain.Errorf(domain.CodeInvalid, "Tick at most %d assignments at once, or choose all.", maxPicked)
+	}
+	for _, text := range ids {
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return form, pick, domain.Errorf(domain.CodeInvalid, "“%s” is not the number of an assignment. Tick the assignments again.", text)
+		}
+		pick.IDs = append(pick.IDs, id)
+		form.IDs = append(form.IDs, strconv.FormatInt(id, 10))
+	}
+	return form, pick, nil
 }
 
-// bulkActs are the acts on several assignments, by their names in forms.
-var bulkActs = map[string]domain.AssignmentAction{
+// bulkActions are the actions on several assignments, by their names in forms.
+var bulkActions = map[string]domain.AssignmentAction{
 	"extend": {Kind: domain.ActExtend}, "grant": {Kind: domain.ActGrant}, "revoke": {Kind: domain.ActRevoke},
 	"require": {Kind: domain.ActRequired, Required: true}, "optional": {Kind: domain.ActRequired},
 }
 
-// bulkName returns the name of an act on several assignments.
-func bulkName(act domain.AssignmentAction) string {
+// bulkName returns the name of an action on several assignments.
+func bulkName(action domain.AssignmentAction) string {
 	switch {
-	case act.Kind != domain.ActRequired:
-		return string(act.Kind)
-	case act.Required:
+	case action.Kind != domain.ActRequired:
+		return string(action.Kind)
+	case action.Required:
 		return "require"
 	}
 	return "optional"
 }
 
 func bulkForm(p *page) error {
-	form, pick := bulkPick(p.query, p.r.URL.Query()["id"])
-	if !pick.All && len(pick.IDs) == 0 {
-		return p.redirectProblem("Tick the assignments first, or choose all.", form.Filter.Path())
+	form, pick, err := bulkPick(p.query, p.r.URL.Query()["id"])
+	if err != nil {
+		return p.redirectProblem(err.Error(), form.Filter.Path())
+	}
+	if _, known := bulkActions[form.Act]; !known {
+		form.Act = string(domain.ActExtend)
 	}
 	return p.renderBulk(form, pick)
 }
 
 // renderBulk answers with the form and what it would do.
 func (p *page) renderBulk(form view.BulkForm, pick domain.AssignmentPick) error {
-	count, err := p.Bulk.Count(p.r.Context(), p.caller(), pick, bulkActs[form.Act])
+	count, err := p.Bulk.Count(p.r.Context(), p.caller(), pick, bulkActions[form.Act])
 	if err != nil {
 		return err
 	}
@@ -79,18 +88,18 @@ func startBulk(p *page) error {
 	if err := p.caller().Authorize(domain.PermissionChange); err != nil {
 		return err
 	}
-	form, pick := bulkPick(p.field, p.fields("id"))
-	act, known := bulkActs[p.field("act")]
-	switch {
-	case !pick.All && len(pick.IDs) == 0, len(pick.IDs) < len(p.fields("id")):
-		return p.redirectProblem("Tick the assignments first, or choose all.", form.Filter.Path())
-	case !known: // nothing is done by default
+	form, pick, err := bulkPick(p.field, p.fields("id"))
+	if err != nil {
+		return p.redirectProblem(err.Error(), form.Filter.Path())
+	}
+	action, known := bulkActions[form.Act]
+	if !known { // nothing is done by default
 		return p.redirectProblem("Choose first what to do with them: extend the deadlines, for example.", form.Filter.Path())
 	}
-	if act.Kind == domain.ActExtend {
-		act.Days, _ = strconv.Atoi(form.Days) // anything else is refused as 0
+	if action.Kind == domain.ActExtend {
+		action.Days, _ = strconv.Atoi(form.Days) // anything else is refused as 0
 	}
-	job, err := p.Bulk.Start(p.r.Context(), p.caller(), act, pick)
+	job, err := p.Bulk.Start(p.r.Context(), p.caller(), action, pick)
 	if errs, ok := formErrors(err); ok {
 		form.Errors = errs
 		return p.renderBulk(form, pick)
@@ -138,12 +147,12 @@ func (p *page) jobView(job domain.Job) (view.Job, error) {
 	}
 	switch job.Kind {
 	case service.JobAct:
-		act, err := service.JobActOf(job)
+		action, err := service.JobActOf(job)
 		if err != nil {
 			return v, err
 		}
-		v.Title, v.Noun, v.Back = view.ActTitle(bulkName(act), act.Days), [2]string{"assignment", "assignments"}, view.Link{Text: "Assignments", Path: view.PathAssignments}
-		v.Outcomes = view.ActOutcomes(bulkName(act), service.TallyOf(job))
+		v.Title, v.Noun, v.Back = view.ActTitle(bulkName(action), action.Days), [2]string{"assignment", "assignments"}, view.Link{Text: "Assignments", Path: view.PathAssignments}
+		v.Outcomes = view.ActOutcomes(bulkName(action), service.TallyOf(job))
 	case service.JobAssign:
 		v.Title, v.Noun, v.Back = "Assign courses", [2]string{"person", "people"}, view.Link{Text: "Assignments", Path: view.PathAssignments}
 		v.Outcomes = view.AssignOutcomes(service.TallyOf(job))
@@ -167,7 +176,11 @@ func confirmCancelJob(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.showConfirm(view.JobCancel(job.ID, job.Done))
+	v, err := p.jobView(job)
+	if err != nil {
+		return err
+	}
+	return p.showConfirm(view.JobCancel(v))
 }
 
 func cancelJob(p *page) error {

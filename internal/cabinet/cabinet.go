@@ -241,3 +241,9 @@ func PrivatePatterns() (out []string) {
 	(&Cabinet{}).privatePages(func(pattern string, _ handler) { out = append(out, pattern) })
 	return out
 }
+
+// PublicPatterns lists the patterns of all pages that need none.
+func PublicPatterns() (out []string) {
+	(&Cabinet{}).signInPages(func(pattern string, _ handler) { out = append(out, pattern) })
+	return out
+}

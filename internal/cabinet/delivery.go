@@ -11,6 +11,7 @@ const deliveryRows = 50
 
 func (c *Cabinet) deliveryPages(private register) {
 	private("GET "+view.PathDeliveries, deliveries)
+	private("GET "+view.PathDeliveriesExport, exportDeliveries)
 	private("GET "+view.PathDeliveries+"/{id}", delivery)
 	private("POST "+view.PathDeliveries+"/{id}/redeliver", redeliver)
 	c.redeliveryPages(private)

@@ -14,36 +14,29 @@ import (
 )
 
 func (c *Cabinet) webhookPages(private register) {
-	private("GET "+view.PathWebhooks, endpoints)
+	private("GET "+view.PathWebhooks, showEndpoints)
+	private("GET "+view.PathWebhooksExport, exportEndpoints)
 	private("GET "+view.PathWebhookNew, endpointForm)
 	private("POST "+view.PathWebhookNew, addEndpoint)
 	private("GET "+view.PathWebhookEvents, eventCatalogue)
 	private("POST "+view.PathWebhookCheck, checkURL)
-	private("GET "+view.PathWebhooks+"/{id}", endpoint)
+	private("GET "+view.PathWebhooks+"/{id}", showEndpoint)
 	private("GET "+view.PathWebhooks+"/{id}/edit", editForm)
 	private("POST "+view.PathWebhooks+"/{id}/edit", editEndpoint)
 	c.endpointActionPages(private)
 }
 
-func endpoints(p *page) error {
-	list, err := p.Webhooks.List(p.r.Context(), p.caller())
-	if err != nil {
-		return err
-	}
-	health, err := p.Webhooks.Health(p.r.Context(), p.caller(), 0)
-	if err != nil {
-		return err
-	}
+func showEndpoints(p *page) error {
 	search := domain.CleanSearch(p.query("q"))
-	list = slices.DeleteFunc(list, func(e domain.Endpoint) bool { return !matchesEndpoint(e, search) })
-	return p.renderOK(view.WebhooksPage(p.shell(), view.EndpointList{Endpoints: endpointViews(list, health), Search: search}))
-}
-
-// matchesEndpoint reports whether a search finds an endpoint: by its address, with
-// or without the scheme, or by its description. A company has few endpoints.
-func matchesEndpoint(e domain.Endpoint, search string) bool {
-	_, address, _ := strings.Cut(e.URL, "://")
-	return domain.MatchesSearch(search, e.URL, address, e.Description)
+	list, err := p.Webhooks.Overviews(p.r.Context(), p.caller(), search)
+	if err != nil {
+		return err
+	}
+	v := view.EndpointList{Search: search}
+	for _, e := range list {
+		v.Endpoints = append(v.Endpoints, endpointView(e.Endpoint, e.Health))
+	}
+	return p.renderOK(view.WebhooksPage(p.shell(), v))
 }
 
 // eventChoices returns the event kinds, each with a sample.
@@ -201,7 +194,7 @@ func (p *page) endpointDetail(e domain.Endpoint) (view.EndpointDetail, error) {
 	for _, h := range headers {
 		v.Headers = append(v.Headers, h.Name)
 	}
-	v.Rate = e.RatePerMinute
+	v.Rate, v.StrictOrder = e.RatePerMinute, e.StrictOrder
 	since := p.Now().Add(-24 * time.Hour)
 	if e.FailingSince != nil {
 		since = *e.FailingSince
@@ -227,7 +220,7 @@ func (p *page) heldEvents(e domain.Endpoint) (int64, error) {
 	})
 }
 
-func endpoint(p *page) error {
+func showEndpoint(p *page) error {
 	e, err := p.endpointFromPath()
 	if err != nil {
 		return err

@@ -65,7 +65,7 @@ func (p *page) findWebhooks(search string) ([]view.Found, error) {
 	list, err := p.Webhooks.List(p.r.Context(), p.caller())
 	var out []view.Found
 	for _, e := range list {
-		if matchesEndpoint(e, search) && len(out) < foundRows {
+		if e.Matches(search) && len(out) < foundRows {
 			out = append(out, view.Found{Kind: "Webhook", Label: e.URL, Detail: e.Description, Path: view.PathWebhook(e.ID)})
 		}
 	}

@@ -24,6 +24,7 @@ func (c *Cabinet) importPages(private register) {
 	private("POST "+view.PathImports+"/{id}/check", startImport)
 	private("GET "+view.PathImports+"/{id}/result", importResult)
 	private("POST "+view.PathImports+"/{id}/rows", correctImport)
+	private("GET "+view.PathImports+"/{id}/missing.csv", importMissing)
 	private("GET "+view.PathImports+"/{id}/failed.csv", importFailed)
 	private("GET "+view.PathImports+"/{id}/result.csv", importRows)
 }
@@ -69,6 +70,9 @@ func uploadImport(p *page) error {
 				return err
 			}
 		}
+	}
+	if len(content) == 0 {
+		return p.renderInvalid(view.ImportPage(p.shell(), view.ImportForm{Errors: view.Errors{"file": "Choose a file, or paste rows below."}}))
 	}
 	made, err := p.Imports.Upload(p.r.Context(), p.caller(), name, content)
 	if errs, ok := formErrors(err); ok {
@@ -164,6 +168,26 @@ func importCheck(p *page) error {
 		v.Changes = append(v.Changes, importChanges(c)...)
 	}
 	return p.renderOK(view.ImportCheckPage(p.shell(), v))
+}
+
+// importMissing answers with a file of the employees whom the import does not name.
+func importMissing(p *page) error {
+	in, _, err := p.importFromPath()
+	if err != nil {
+		return err
+	}
+	if in.JobID != 0 { // the rows that were carried out are no longer kept
+		return p.redirect(view.PathImportStep(in.ID, "result"))
+	}
+	people, err := p.Imports.Missing(p.r.Context(), p.caller(), in)
+	if err != nil {
+		return err
+	}
+	rows := [][]string{{"externalId", "name", "email"}}
+	for _, e := range people {
+		rows = append(rows, []string{e.ExternalID, e.Name, e.Email})
+	}
+	return p.csvFile("missing-"+strconv.FormatInt(in.ID, 10)+".csv", rows)
 }
 
 // importProblem returns a row that failed, with the cells that can be corrected.

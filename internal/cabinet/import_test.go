@@ -23,6 +23,7 @@ func TestImportFromPasteToResult(t *testing.T) {
 		person := v.addPerson("Old Name", "p1@baltic.example")
 		v.get(view.PathImport).wantStatus(http.StatusOK).wantText("Download a template")
 		v.get(view.PathImportTemplate).wantStatus(http.StatusOK).wantText("externalId,name,email,tags,course,deadline,required")
+		v.post(view.PathImport, "text", "").wantStatus(http.StatusUnprocessableEntity).wantText("Choose a file, or paste rows below.")
 		v.post(view.PathImport, "text", "email").wantStatus(http.StatusUnprocessableEntity).wantText("no rows below its head")
 		var table strings.Builder
 		table.WriteString("Номер;ФИО;e-mail;tags\n")
@@ -52,7 +53,7 @@ func TestImportFromPasteToResult(t *testing.T) {
 
 		stranger := f.visitor()
 		stranger.useLink(f.createCompany("Nordic Rail", "olaf@nordic.example").SignInURL)
-		for _, step := range []string{"", "/check", "/result", "/failed.csv", "/result.csv"} {
+		for _, step := range []string{"", "/check", "/result", "/failed.csv", "/result.csv", "/missing.csv"} {
 			stranger.get(path + step).wantStatus(http.StatusNotFound)
 		}
 		for _, step := range []string{"", "/check", "/rows"} {
@@ -79,6 +80,9 @@ func TestImportAssignsCourses(t *testing.T) {
 		check := v.post(path, columns...).wantRedirect(path+"/check").wantText("Data protektion", "is not one of your courses", "Import 2 people, assign 2 courses",
 			"Missing from the file", "p2@baltic.example")
 		cell := check.find(`name="(cell3-3)"`)
+		if missing := v.get(path + "/missing.csv").wantStatus(http.StatusOK); !strings.HasSuffix(missing.raw, "externalId,name,email\r\nHR-2,Person 2,p2@baltic.example\r\n") {
+			f.Errorf("the people who are missing are %q", missing.raw)
+		}
 		v.post(path+"/rows", "row", "3", cell, "Workplace safety").wantRedirect(path + "/check").wantText("Import 2 people, assign 3 courses").wantNoText("is not one of your courses")
 		v.post(path + "/check").wantStatus(http.StatusSeeOther)
 		v.waitForText(path+"/result", "All rows were imported")
@@ -87,6 +91,7 @@ func TestImportAssignsCourses(t *testing.T) {
 			f.Errorf("the result is %q, want %q", result.raw, want)
 		}
 		v.post(path+"/rows", "row", "3", cell, "x").wantStatus(http.StatusConflict)
+		v.get(path + "/missing.csv").wantRedirect(path + "/result")
 		v.get(view.PathAssignments).wantText("3 assignments", "Newcomer", "Data protection")
 		newcomer := v.get(view.PathEmployees + "?q=N-1").find(`href="(` + view.PathEmployees + `/\d+)"`)
 		v.get(newcomer).wantText("Assigned: Data protection", "by import")

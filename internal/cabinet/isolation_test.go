@@ -129,6 +129,13 @@ func (v *visitor) fillVictim(s *store.Store) []string {
 	v.post(view.PathInvite, "email", strings.ToLower(secretMark)+"@baltic.example", "role", "viewer").wantStatus(http.StatusSeeOther)
 	v.post(view.PathViewNew, "page", "overdue", "tag", secretMark, "name", "View "+secretMark).wantStatus(http.StatusSeeOther)
 	v.provision(token, 1, 3)
+	person := v.addPerson("Person "+secretMark, "person@baltic.example")
+	whole := view.PathCourse(v.newLearners(0).course)
+	v.post(whole+"/slice", "name", "Slice "+secretMark, "module", "1").wantStatus(http.StatusSeeOther)
+	v.post(person+"/offboard", "when", "date", "date", "2099-01-31").wantStatus(http.StatusSeeOther)
+	v.upload("name,email\n" + secretMark + ",new@baltic.example\n")
+	job := v.post(view.PathAssign, "everyone", "1", "course", whole[strings.LastIndex(whole, "/")+1:]).wantStatus(http.StatusSeeOther).header.Get("Location")
+	v.waitForText(job, "4 assigned")
 	seen, out := map[string]bool{}, []string{"unknown", fmt.Sprint(v.company.CompanyID)}
 	for _, table := range storetest.Tables(v, s) {
 		names, _ := storetest.Columns(v, s, table)

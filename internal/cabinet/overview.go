@@ -3,6 +3,7 @@ package cabinet
 import (
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/service"
 )
 
 func (c *Cabinet) overviewPages(private register) { private("GET "+view.PathOverview, overview) }
@@ -91,16 +92,7 @@ func endpointView(e domain.Endpoint, h domain.EndpointHealth) view.Endpoint {
 	for _, hour := range h.Hours {
 		v.Hours = append(v.Hours, view.Bucket{From: hour.Start, Delivered: hour.Delivered, Retrying: hour.Retrying, Failed: hour.Failed})
 	}
-	switch state := h.State(); {
-	case !e.Enabled():
-		v.State = view.EndpointDisabled
-	case state != domain.HealthUnknown:
-		v.State = view.EndpointState(state)
-	case h.LastSent == nil:
-		v.State = view.EndpointNew
-	default:
-		v.State = view.EndpointIdle
-	}
+	v.State = view.EndpointState(service.EndpointOverview{Endpoint: e, Health: h}.State())
 	return v
 }
 

@@ -253,10 +253,25 @@ func formErrors(err error) (view.Errors, bool) {
 	return out, true
 }
 
-// sentence capitalises a field's message and adds a full stop.
+// instructions are how messages of the API begin, and what a form says in their place.
+var instructions = []struct{ message, words string }{
+	{"must be a plain e-mail address", "enter an e-mail address"},
+	{"must not be empty", "enter a value"},
+	{"must be from ", "enter a number from "},
+	{"must lie in the future", "enter a time in the future"},
+	{"must be a ", "enter a "},
+}
+
+// sentence turns a field's message into a sentence about what to enter.
 func sentence(s string) string {
 	if s == "" {
 		return s
+	}
+	for _, i := range instructions {
+		if rest, found := strings.CutPrefix(s, i.message); found {
+			s = i.words + rest
+			break
+		}
 	}
 	s = strings.ToUpper(s[:1]) + s[1:]
 	if !strings.HasSuffix(s, ".") {

@@ -13,13 +13,13 @@ import (
 func (c *Cabinet) personPages(private register) {
 	private("GET "+view.PathEmployeeNew, personNewForm)
 	private("POST "+view.PathEmployeeNew, addPerson)
-	private("GET "+view.PathEmployees+"/{id}", person)
+	private("GET "+view.PathEmployees+"/{id}", showPerson)
 	private("GET "+view.PathEmployees+"/{id}/edit", personEditForm)
 	private("POST "+view.PathEmployees+"/{id}/edit", editPerson)
 	private("GET "+view.PathEmployees+"/{id}/offboard", offboardForm)
 	private("POST "+view.PathEmployees+"/{id}/offboard", offboardPerson)
-	private("GET "+view.PathEmployees+"/{id}/keep", confirmKeep)
-	private("POST "+view.PathEmployees+"/{id}/keep", keepPerson)
+	private("GET "+view.PathEmployees+"/{id}/keep", confirmCancelOffboarding)
+	private("POST "+view.PathEmployees+"/{id}/keep", cancelOffboarding)
 	private("GET "+view.PathEmployees+"/{id}/bring-back", confirmBringBack)
 	private("POST "+view.PathEmployees+"/{id}/bring-back", bringPersonBack)
 	private("GET "+view.PathEmployees+"/{id}/erase", confirmErase)
@@ -45,7 +45,7 @@ func (p *page) personToChange() (domain.EmployeeRecord, error) {
 	return e, err
 }
 
-func person(p *page) error {
+func showPerson(p *page) error {
 	e, err := p.personFromPath()
 	if err != nil {
 		return err
@@ -68,6 +68,9 @@ func person(p *page) error {
 		v.Assignments = append(v.Assignments, row)
 	}
 	for _, h := range e.History {
+		if h.Action == "assignment.deadline_changed" {
+			h.Detail = p.deadlineChange(h.Detail)
+		}
 		v.History = append(v.History, view.HistoryEntry{
 			At: h.At, Via: h.Via, Actor: h.Actor, Action: h.Action, CourseName: h.CourseName, Detail: h.Detail,
 		})
@@ -237,7 +240,7 @@ func offboardPerson(p *page) error {
 	return p.redirectDone("The offboarding of “"+e.Name+"” is planned.", view.PathEmployee(e.ID))
 }
 
-func confirmKeep(p *page) error {
+func confirmCancelOffboarding(p *page) error {
 	e, err := p.personFromPath()
 	if err != nil {
 		return err
@@ -245,7 +248,7 @@ func confirmKeep(p *page) error {
 	return p.renderOK(view.ConfirmPage(p.shell(), view.EmployeeKeep(employeeView(e.EmployeeOverview))))
 }
 
-func keepPerson(p *page) error {
+func cancelOffboarding(p *page) error {
 	e, err := p.personFromPath()
 	if err != nil {
 		return err

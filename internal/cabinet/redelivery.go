@@ -13,11 +13,14 @@ import (
 func (c *Cabinet) redeliveryPages(private register) {
 	private("GET "+view.PathRedeliver, redeliverForm)
 	private("POST "+view.PathRedeliver, redeliverRange)
-	private("GET "+view.PathRedeliver+"/{id}", redelivery)
+	private("GET "+view.PathRedeliver+"/{id}", showRedelivery)
 }
 
-// redeliverAll chooses deliveries in every state.
-const redeliverAll = "all"
+// What the form's field state may be besides a domain.DeliveryState.
+const (
+	redeliverAll         = "all"  // every state that can be sent again
+	redeliverUndelivered = "both" // failed and held
+)
 
 // redeliverFilter reads what to send again, from the address or from the posted
 // form. The end of an open period is now, so that the preview and what follows it
@@ -25,16 +28,17 @@ const redeliverAll = "all"
 func (p *page) redeliverFilter(read func(string) string) (view.RedeliverForm, domain.RedeliveryFilter) {
 	form := view.RedeliverForm{Endpoint: read("endpoint"), Event: read("event"), State: read("state"), Errors: view.Errors{}}
 	f := domain.RedeliveryFilter{Kind: domain.EventKind(form.Event)}
+	undelivered := []domain.DeliveryState{domain.DeliveryFailed, domain.DeliveryHeld}
 	f.EndpointID, _ = strconv.ParseInt(form.Endpoint, 10, 64) // anything else is no endpoint's id
 	switch state := domain.DeliveryState(form.State); state {
 	case domain.DeliveryFailed, domain.DeliveryHeld:
 		f.States = []domain.DeliveryState{state}
 	case redeliverAll:
 		f.States = []domain.DeliveryState{domain.DeliveryFailed, domain.DeliveryHeld, domain.DeliveryDelivered}
-	case "", "both":
-		form.State = "both"
+	case "", redeliverUndelivered:
+		form.State, f.States = redeliverUndelivered, undelivered
 	default:
-		form.State = "both"
+		form.State, f.States = redeliverUndelivered, undelivered
 		form.Notes = append(form.Notes, "Deliveries that are still being tried are not sent again.")
 	}
 	if search := read("q"); search != "" {
@@ -93,7 +97,7 @@ func redeliverRange(p *page) error {
 	return p.redirect(view.PathRedelivery(job.ID))
 }
 
-func redelivery(p *page) error {
+func showRedelivery(p *page) error {
 	id, err := p.id()
 	if err != nil {
 		return err
@@ -115,7 +119,7 @@ func (p *page) redeliveryView(job domain.Redelivery) (view.Redelivery, error) {
 		ID: job.ID, Total: job.Total, Done: job.Done, RequestedBy: job.RequestedBy, StartedAt: job.CreatedAt, FinishedAt: job.FinishedAt, Problem: job.Problem,
 		Event: string(f.Kind), From: f.From, To: *f.To,
 	}
-	if f.From.UnixMilli() == 0 { // it was left open
+	if f.From.UnixMilli() == 0 { // what RedeliveryFilter.Normalize sets if there is none
 		v.From = nil
 	}
 	for _, s := range f.States {

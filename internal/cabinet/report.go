@@ -149,7 +149,7 @@ func overdueReport(p *page, r reportRequest) error {
 	for _, a := range list.Items {
 		v.Rows = append(v.Rows, p.assignmentView(a))
 	}
-	v.Pager = p.assignmentPager(list, pg)
+	v.Pager = p.assignmentPager(r.assignmentQuery(), list, pg)
 	if len(v.Rows) > 0 {
 		late, err := p.Reports.Lateness(p.r.Context(), p.caller(), r.question)
 		if err != nil {

@@ -76,7 +76,7 @@ func (p *page) partURL(part int) string {
 
 // personSearch finds the person whose record is wanted.
 func personSearch(p *page) error {
-	v := view.PersonSearch{Report: view.Report{Kind: reportPersons, Filter: view.ReportFilter{Search: strings.TrimSpace(p.query("q"))}}}
+	v := view.PersonSearch{Report: view.Report{Kind: reportPersons, CanChange: p.mayChange(), Filter: view.ReportFilter{Search: strings.TrimSpace(p.query("q"))}}}
 	found, err := p.Learning.EmployeeOverviews(p.r.Context(), p.caller(), domain.EmployeeListFilter{Search: v.Filter.Search}, domain.PageRequest{Limit: foundPersons})
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ const (
 
 func (c *Cabinet) requestPages(private register) {
 	private("GET "+view.PathRequests, requests)
+	private("GET "+view.PathRequestsExport, exportRequests)
 	private("GET "+view.PathRequests+"/{id}", request)
 }
 

@@ -23,7 +23,7 @@ const (
 // routeAccess says for each page that needs a session what it needs. A page that is
 // missing here fails the test.
 var routeAccess = map[string]access{
-	"GET " + view.PathHome: look, "GET " + view.PathOverview: look, "GET " + view.PathAudit: look, "GET " + view.PathAuditExport: look,
+	"GET " + view.PathHome: look, "GET " + view.PathImports + "/{id}/missing.csv": look, "GET " + view.PathOverview: look, "GET " + view.PathAudit: look, "GET " + view.PathAuditExport: look,
 
 	"GET " + view.PathCompanies: look, "POST " + view.PathCompanies: own, "GET " + view.PathMySignIn: look,
 	"GET " + view.PathPassword: look, "POST " + view.PathPassword: own, "GET " + view.PathSecondFactor: look,
@@ -89,6 +89,9 @@ var routeAccess = map[string]access{
 	"GET " + view.PathWebhooks + "/{id}/disable": look, "POST " + view.PathWebhooks + "/{id}/disable": change,
 	"GET " + view.PathWebhooks + "/{id}/enable": look, "POST " + view.PathWebhooks + "/{id}/enable": change,
 	"GET " + view.PathWebhooks + "/{id}/remove": look, "POST " + view.PathWebhooks + "/{id}/remove": change,
+
+	"GET " + view.PathDeliveriesExport: look, "GET " + view.PathRequestsExport: look,
+	"GET " + view.PathTokensExport: look, "GET " + view.PathWebhooksExport: look,
 
 	"GET " + view.PathDeliveries: look, "GET " + view.PathDeliveries + "/{id}": look,
 	"POST " + view.PathDeliveries + "/{id}/redeliver": change,

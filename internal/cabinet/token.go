@@ -12,6 +12,7 @@ import (
 
 func (c *Cabinet) tokenPages(private register) {
 	private("GET "+view.PathTokens, tokens)
+	private("GET "+view.PathTokensExport, exportTokens)
 	private("GET "+view.PathTokenNew, tokenForm)
 	private("POST "+view.PathTokenNew, createToken)
 	private("GET "+view.PathTokens+"/{id}", token)

@@ -169,8 +169,9 @@ func TestOneUploadWithLittleMemory(t *testing.T) {
 	}
 	for n := range 3 {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-		defer cancel()
-		if _, err := u.arrivals.Enter(ctx, strconv.Itoa(n), func() {}); (err == nil) != (n < 2) {
+		_, err := u.arrivals.Enter(ctx, strconv.Itoa(n), func() {})
+		cancel()
+		if (err == nil) != (n < 2) {
 			t.Errorf("file %d of three that arrive at once: %v", n+1, err)
 		}
 	}

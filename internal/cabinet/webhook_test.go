@@ -18,7 +18,7 @@ func TestWebhookForm(t *testing.T) {
 		v := f.administrator()
 		v.get(view.PathWebhookNew).wantStatus(http.StatusOK).wantText("Starts with https:// or http://")
 		v.post(view.PathWebhookNew, "url", "ftp://files.example/x", "description", "Payroll", "event", "employee.removed").
-			wantStatus(http.StatusUnprocessableEntity).wantText(`value="ftp://files.example/x"`, `value="Payroll"`, `id="url-error"`)
+			wantStatus(http.StatusUnprocessableEntity).wantText(`value="ftp://files.example/x"`, `value="Payroll"`, "The URL must start with https:// or http://,")
 		v.post(view.PathWebhookNew, "url", "https://hr.example/x", "description", "Payroll").wantStatus(http.StatusUnprocessableEntity).wantText("Choose at least one event.")
 		v.post(view.PathWebhookCheck, "url", "ftp://files.example/x").wantStatus(http.StatusOK).wantText("problem")
 

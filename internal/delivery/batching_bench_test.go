@@ -28,7 +28,7 @@ func BenchmarkBatching(b *testing.B) {
 		claim := func(b *testing.B) {
 			storetest.CompareBatching(b, callers,
 				func(caller int) error {
-					_, err := r.d.claim(b.Context(), []domain.FetchRequest{request(caller)})
+					_, err := r.d.claimBatch(b.Context(), []domain.FetchRequest{request(caller)})
 					return err
 				},
 				func(caller int) error {

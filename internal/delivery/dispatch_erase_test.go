@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -84,9 +86,8 @@ func TestErasureByAProcessThatSendsNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		url, began, cut := newHangingReceiver(t)
 		sending := newFixture(t, s).start()
-		quiet := sending.replica().d
-		quiet.Listen()
-		t.Cleanup(func() { _ = quiet.Stop(context.Background()) })
+		quiet := NewCanceller(sending.replica().config.CancellerConfig)
+		go quiet.Listen(t.Context())
 		s.OnErased(quiet.StopSending)
 		sending.hook(url)
 		sending.hire("e", 1)
@@ -96,6 +97,50 @@ func TestErasureByAProcessThatSendsNothing(t *testing.T) {
 		}
 		if n := sending.d.attempts.count(); n != 0 {
 			t.Errorf("the erasure answered while %d attempts were under way", n)
+		}
+		receive(t, cut)
+	})
+}
+
+// forgetfulBus loses the first request to stop sending, as a replica does that is
+// connecting.
+type forgetfulBus struct {
+	Bus
+	lost atomic.Bool
+}
+
+func (b *forgetfulBus) Publish(ctx context.Context, topic string, keys []string) error {
+	if strings.HasPrefix(keys[0], eraseMark) && b.lost.CompareAndSwap(false, true) {
+		return nil
+	}
+	return b.Bus.Publish(ctx, topic, keys)
+}
+
+// A request to stop sending that is lost is repeated, long before the attempt would time
+// out.
+func TestLostRequestOfAnErasureIsRepeated(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		url, began, cut := newHangingReceiver(t)
+		sending := newFixture(t, s).start()
+		config := sending.replica().config.CancellerConfig
+		bus := &forgetfulBus{Bus: config.Bus}
+		config.Bus = bus
+		quiet := NewCanceller(config)
+		go quiet.Listen(t.Context())
+		s.OnErased(quiet.StopSending)
+		sending.hook(url)
+		sending.hire("e", 1)
+		receive(t, began)
+		asked := time.Now()
+		if err := s.DeleteEmployee(t.Context(), sending.c, "e0"); err != nil {
+			t.Fatal(err)
+		}
+		if n := sending.d.attempts.count(); n != 0 || !bus.lost.Load() {
+			t.Errorf("%d attempts were under way when the erasure answered; the first request was lost: %t", n, bus.lost.Load())
+		}
+		if took := time.Since(asked); took >= DefaultTimeout {
+			t.Errorf("the erasure took %s, as long as an attempt may", took)
 		}
 		receive(t, cut)
 	})

@@ -62,8 +62,9 @@ func newFixture(t testing.TB, s *store.Store, change ...func(*DispatcherConfig))
 	queue := &watched{Store: s, recorded: make(chan domain.DeliveryResult, 100_000)}
 	r := &fixture{t: t, s: s, c: storetest.Company(t, s, t.Name()), queue: queue}
 	r.config = DispatcherConfig{
-		Queue: queue, Bus: s.Engine(), Secrets: bare{}, Sender: newSender(t, Config{Guard: local}),
-		Schedule: Schedule{time.Millisecond, 2 * time.Millisecond}, Poll: time.Hour, Log: slog.New(slog.DiscardHandler),
+		CancellerConfig: CancellerConfig{Queue: queue, Bus: s.Engine(), Log: slog.New(slog.DiscardHandler)},
+		Secrets:         bare{}, Sender: newSender(t, Config{Guard: local}),
+		Schedule: Schedule{time.Millisecond, 2 * time.Millisecond}, Poll: time.Hour,
 	}
 	for _, c := range change {
 		c(&r.config)

@@ -11,8 +11,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// slowReceiver is an Attempter whose requests are out when the test asks for it, and
-// answered at its end.
+// slowReceiver is an Attempter whose requests have been written when the test calls Written,
+// and are answered at its end.
 type slowReceiver struct {
 	begun chan Request
 	ended chan struct{}
@@ -46,7 +46,7 @@ func (s *slowReceiver) wants(t *testing.T, i int) Request {
 }
 
 // Several requests are under way to one endpoint, but each begins once the one
-// before it is out.
+// before it has been written.
 func TestRequestsAreSentInTurn(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -59,7 +59,7 @@ func TestRequestsAreSentInTurn(t *testing.T) {
 			got := to.wants(t, i)
 			select {
 			case early := <-to.begun:
-				t.Fatalf("%s begins before request %d is out", early.Body, i)
+				t.Fatalf("%s begins before request %d has been written", early.Body, i)
 			default:
 			}
 			got.Written()

@@ -3,8 +3,12 @@ package delivery
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/store"
@@ -76,6 +80,62 @@ func TestResultThatCanNotBeWrittenKeepsNoOtherBack(t *testing.T) {
 			if d.State != domain.DeliveryDelivered || len(d.Tries) != 1 || (len(d.Tries[0].RequestHeaders) == 0) != (d.ID == bad) {
 				t.Errorf("delivery %s, the bad one being %s: %+v", d.ID, bad, d.Tries)
 			}
+		}
+	})
+}
+
+// A delivery counts as failed once that is in the database.
+func TestFailuresAreCountedAsRecorded(t *testing.T) {
+	t.Parallel()
+	for refused, want := range map[bool]float64{true: 0, false: 1} {
+		t.Run(fmt.Sprintf("refused=%t", refused), func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, func(t *testing.T, s *store.Store) {
+				to := newHookReceiver(t, statuses(500))
+				registry := prometheus.NewRegistry()
+				metrics, err := NewMetrics(registry)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var tries atomic.Int64
+				r := newFixture(t, s, func(c *DispatcherConfig) {
+					c.Metrics, c.Schedule = metrics, Schedule{}
+					c.Queue = &failing{c.Queue.(*watched), func([]domain.DeliveryResult) error {
+						if tries.Add(1); refused {
+							return errors.New("a value that the database does not take")
+						}
+						return nil
+					}}
+				}).start()
+				r.hook(to.URL)
+				r.hire("e", 1)
+				waitUntil(t, func() bool { return tries.Load() >= 2 || !refused && tries.Load() == 1 }) // it is given up after two
+				if err := r.d.Stop(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if got := figures(t, registry)["coursebridge_webhook_failed_deliveries_total"]; got != want {
+					t.Errorf("%v failures are counted, want %v", got, want)
+				}
+			})
+		})
+	}
+}
+
+// lockedSecrets can not decrypt anything.
+type lockedSecrets struct{}
+
+func (lockedSecrets) Open(string, []byte) ([]byte, error) { return nil, errors.New("another key") }
+
+func TestNothingIsSentUnsigned(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		to := newHookReceiver(t, nil)
+		r := newFixture(t, s, func(c *DispatcherConfig) { c.Secrets = lockedSecrets{} }).start()
+		r.hook(to.URL)
+		r.hire("e", 1)
+		got := r.recorded(1)[0].Attempt
+		if got.ErrorKind != string(KindInternal) || !strings.Contains(got.Error, "tell the operator") || got.StartedAt.IsZero() || len(to.arrivals) > 0 {
+			t.Errorf("%d requests arrived, recorded %+v", len(to.arrivals), got)
 		}
 	})
 }

@@ -2,7 +2,9 @@ package delivery
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -130,6 +132,53 @@ func TestReplicaTellsTheOneThatHoldsTheLease(t *testing.T) {
 	})
 }
 
+// failingBus publishes nothing until it has failed a number of times.
+type failingBus struct {
+	Bus
+	failures atomic.Int64
+}
+
+func (b *failingBus) Publish(ctx context.Context, topic string, messages []string) error {
+	if b.failures.Add(-1) >= 0 {
+		return errors.New("the connection is lost")
+	}
+	return b.Bus.Publish(ctx, topic, messages)
+}
+
+// blindQueue is a queue in which a search finds nothing.
+type blindQueue struct{ *watched }
+
+func (blindQueue) DeliveryBacklog(context.Context, string, time.Duration) (domain.Backlog, error) {
+	return domain.Backlog{}, nil
+}
+
+// A busy replica keeps its lease. If it could not be notified, it is when its lease
+// would have ended.
+func TestFailedNoticeIsRepeated(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		to := newHookReceiver(t, nil)
+		to.answer = hang(t)
+		a := newFixture(t, s, func(c *DispatcherConfig) {
+			c.Lease, c.Queue = time.Second, blindQueue{c.Queue.(*watched)}
+		}).start()
+		a.hook(to.URL)
+		a.hire("e", 1)
+		receive(t, to.arrivals)
+		b, bus := a.replica(), &failingBus{Bus: s.Engine()}
+		bus.failures.Store(1)
+		b.config.Bus = bus
+		b.d = NewDispatcher(b.config)
+		b.start()
+		s.OnDeliveries(b.d.Wake)
+		a.hire("f", 1)
+		receive(t, to.arrivals)
+		if bus.failures.Load() >= 0 {
+			t.Error("no notice failed")
+		}
+	})
+}
+
 func TestReplicaThatStopsHandsOver(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -150,7 +199,7 @@ func TestReplicaThatStopsHandsOver(t *testing.T) {
 
 		stopped := make(chan error, 1)
 		go func() { stopped <- a.d.Stop(context.Background()) }()
-		<-a.d.life.stopping
+		<-a.d.life.starting.Done()
 		close(release)
 		if err := receive(t, stopped); err != nil {
 			t.Fatal(err)

@@ -13,14 +13,11 @@ import (
 
 // kill ends a dispatcher as kill -9 would: nothing is recorded, no lease given up.
 func (r *fixture) kill() {
-	r.d.life.stop.Do(func() {
-		r.d.mu.Lock()
-		close(r.d.life.stopping)
-		r.d.mu.Unlock()
-		r.d.life.endWork()
-		r.d.life.queues.Wait()
-		r.d.life.background.Wait()
-	})
+	r.d.mu.Lock()
+	r.d.life.endWorking()
+	r.d.mu.Unlock()
+	r.d.life.queues.Wait()
+	r.d.life.background.Wait()
 }
 
 // Replicas are killed again and again next to one that lives, while the receiver

@@ -5,11 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/coursebridge/coursebridge/internal/batch"
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -18,15 +17,25 @@ import (
 // Queue keeps deliveries and their results. An endpoint's deliveries are sent by
 // the one owner that holds its lease.
 type Queue interface {
+	// Now returns the time of the database's clock.
 	Now() time.Time
-	ClaimEndpoints(ctx context.Context, owner string, hold time.Duration, requests []domain.FetchRequest) ([]domain.EndpointLease, error)
+	// ClaimEndpoints takes or prolongs the leases that no other owner holds, and reads what is due on those.
+	ClaimEndpoints(ctx context.Context, owner string, leaseTime time.Duration, requests []domain.FetchRequest) ([]domain.EndpointLease, error)
+	// DueDeliveries reads what is due on endpoints whose leases the caller holds.
 	DueDeliveries(ctx context.Context, requests []domain.FetchRequest) ([]domain.EndpointLease, error)
+	// ReleaseEndpoints ends all leases of the owner.
 	ReleaseEndpoints(ctx context.Context, owner string) error
+	// ReclaimEndpoints ends the leases of a process that died, where no other process can be running.
 	ReclaimEndpoints(ctx context.Context) error
+	// LeaseOwners returns the owners of the company's leases, also of those that ended within the given time.
 	LeaseOwners(ctx context.Context, company int64, within time.Duration) ([]string, error)
+	// RecordResults writes results; one whose delivery has changed since it was read changes nothing.
 	RecordResults(ctx context.Context, results []domain.DeliveryResult) (domain.Recorded, error)
+	// HoldDeliveries holds up to limit deliveries of a disabled endpoint, or fails those of a removed one.
 	HoldDeliveries(ctx context.Context, key domain.EndpointKey, limit int) (int, error)
+	// DeliveryBacklog returns the endpoints with work before the horizon, and how much is due on those of the owner.
 	DeliveryBacklog(ctx context.Context, owner string, horizon time.Duration) (domain.Backlog, error)
+	// OldestUnattended returns when the oldest due delivery became due whose endpoint nobody leases; ok is false if there is none.
 	OldestUnattended(ctx context.Context) (at time.Time, ok bool, err error)
 }
 
@@ -40,154 +49,112 @@ type Attempter interface {
 	Send(ctx context.Context, r Request) Outcome
 }
 
-// Limits bound how many attempts are under way at once. Every endpoint may have
-// a few of its own whatever the others do, so that hanging receivers do not block
-// other endpoints.
-type Limits struct {
-	PerEndpoint int // 32 if 0
-	PerCompany  int // 256 if 0
-	Total       int // 4096 if 0
-}
-
-// DispatcherConfig configures a Dispatcher. Queue and Bus are required; Secrets and
-// Sender may be nil if only Listen is called.
+// DispatcherConfig configures a Dispatcher.
 type DispatcherConfig struct {
-	Queue    Queue
-	Bus      Bus
+	CancellerConfig
 	Secrets  Secrets
 	Sender   Attempter
 	Schedule Schedule // DefaultSchedule if nil
 	Limits   Limits
-	Metrics  *Metrics     // none if nil
-	Log      *slog.Logger // slog.Default if nil
+	Metrics  *Metrics // none if nil
 
 	// Poll is how often the queue is searched for work that no wake-up reported; 5 s if 0.
 	Poll time.Duration
-	// AttemptTimeout is how long an attempt may take on any replica; DefaultTimeout if 0.
-	AttemptTimeout time.Duration
 	// Lease is how long an endpoint is kept from other replicas at a time, and so
 	// how long a replica that died keeps it; 5 s if 0.
 	Lease time.Duration
-}
-
-func (c *DispatcherConfig) setDefaults() {
-	c.Limits.PerEndpoint = cmp.Or(c.Limits.PerEndpoint, 32)
-	c.Limits.PerCompany = cmp.Or(c.Limits.PerCompany, 256)
-	c.Limits.Total = cmp.Or(c.Limits.Total, 4096)
-	c.Poll = cmp.Or(c.Poll, 5*time.Second)
-	c.Lease = cmp.Or(c.Lease, 5*time.Second)
-	c.AttemptTimeout = cmp.Or(c.AttemptTimeout, DefaultTimeout)
-	if c.Schedule == nil {
-		c.Schedule = DefaultSchedule()
-	}
-	if c.Log == nil {
-		c.Log = slog.Default()
-	}
 }
 
 // Dispatcher sends due deliveries and records their results. Every endpoint with
 // due work has a goroutine, an endpointQueue, that claims its lease, fetches,
 // sends and waits. Any number of dispatchers share a Queue.
 type Dispatcher struct {
-	config   DispatcherConfig
-	owner    string
-	life     lifecycle
-	limiter  *limiter
-	attempts *attemptRegistry
+	*Canceller
+	config  DispatcherConfig
+	limiter *limiter
 	batchers
-	fetchSlots chan struct{} // holds as many as there are fetches under way
-	pollNow    chan struct{}
+	fetchSlots chan struct{} // semaphore of the fetches under way
+	searchNow  chan struct{}
+	life       lifecycle
 
 	mu     sync.Mutex
 	queues map[domain.EndpointKey]*endpointQueue // nil before the start
-	acks   map[string]chan string                // by the id of an erase request, the replicas that acknowledge it
 }
 
-// lifecycle controls which parts of a dispatcher may still run.
+// lifecycle is what a dispatcher may still do, and what it has to wait for. A context
+// that ends also ends those before it.
 type lifecycle struct {
-	stopping   chan struct{}   // closed when nothing more may be started
-	listening  chan struct{}   // closed once messages of other replicas are received
-	sending    context.Context // ends when attempts under way must end
-	endSending context.CancelFunc
-	work       context.Context // ends when everything must end
-	endWork    context.CancelFunc
-	queues     sync.WaitGroup // endpoint queues and their attempts
-	background sync.WaitGroup // the poll and the listener
-	start      sync.Once
-	stop       sync.Once
-}
-
-func (l *lifecycle) isStopping() bool {
-	select {
-	case <-l.stopping:
-		return true
-	default:
-		return false
-	}
+	starting, sending, working          context.Context // for starting attempts, for those under way, and for all else
+	endStarting, endSending, endWorking context.CancelFunc
+	queues                              sync.WaitGroup // endpoint queues and their attempts
+	background                          sync.WaitGroup // the poll and the listener
+	wasStarted                          atomic.Bool
 }
 
 // batchers let endpoint queues share statements.
 type batchers struct {
 	claims  *batch.Batcher[domain.FetchRequest, *domain.EndpointLease]
 	results *batch.Batcher[domain.DeliveryResult, recordedResult]
-	notices *batch.Batcher[string, struct{}]
+	notices *batch.Batcher[domain.EndpointKey, struct{}]
 }
 
 // NewDispatcher returns a dispatcher that does nothing until it is started.
 func NewDispatcher(c DispatcherConfig) *Dispatcher {
-	c.setDefaults()
+	c.Limits = c.Limits.withDefaults()
+	c.Poll = cmp.Or(c.Poll, 5*time.Second)
+	c.Lease = cmp.Or(c.Lease, 5*time.Second)
+	if c.Schedule == nil {
+		c.Schedule = DefaultSchedule()
+	}
+	canceller := NewCanceller(c.CancellerConfig)
+	c.CancellerConfig = canceller.config
 	d := &Dispatcher{
-		config: c, owner: uuid.NewString(), limiter: newLimiter(c.Limits), acks: map[string]chan string{},
-		fetchSlots: make(chan struct{}, maxParallelFetches), pollNow: make(chan struct{}, 1),
+		Canceller: canceller, config: c, limiter: newLimiter(c.Limits),
+		fetchSlots: make(chan struct{}, maxParallelFetches), searchNow: make(chan struct{}, 1),
 	}
-	d.attempts = newAttemptRegistry(2 * d.maxTimeToSend())
-	d.life.stopping, d.life.listening = make(chan struct{}), make(chan struct{})
-	d.life.work, d.life.endWork = context.WithCancel(context.Background())
-	d.life.sending, d.life.endSending = context.WithCancel(d.life.work)
-	d.batchers = batchers{
-		claims: batch.New(d.claim, batch.Options{MaxParallel: 2, SlowAfter: batch.NeverSlow}), // a claim waits for no lock
-		results: batch.New(d.recordBatch, batch.Options{
-			MaxSize: 256, MaxParallel: 2, ParallelThreshold: 128, MaxDelay: 3 * time.Millisecond, SlowAfter: batch.NeverSlow, Collect: true,
-		}),
-		notices: batch.New(d.publish, batch.Options{MaxParallel: 1, SlowAfter: batch.NeverSlow}),
-	}
+	d.claims = batch.New(d.claimBatch, batch.Options{MaxParallel: 2, SlowAfter: batch.NeverSlow}) // a claim waits for no lock
+	d.results = batch.New(d.recordBatch, batch.Options{
+		MaxSize: 256, MaxParallel: 2, ParallelThreshold: 128, MaxDelay: 3 * time.Millisecond, SlowAfter: batch.NeverSlow, Collect: true,
+	})
+	d.notices = batch.New(d.notify, batch.Options{MaxParallel: 1, SlowAfter: batch.NeverSlow})
+	d.life.working, d.life.endWorking = context.WithCancel(context.Background())
+	d.life.sending, d.life.endSending = context.WithCancel(d.life.working)
+	d.life.starting, d.life.endStarting = context.WithCancel(d.life.sending)
 	return d
 }
 
-// Start begins to send. It fails if the dispatcher was started or stopped before, or
-// only listens.
+// Start begins to send. It fails if the dispatcher was started or stopped before.
 func (d *Dispatcher) Start(ctx context.Context) error {
+	if d.isStopping() || d.life.wasStarted.Swap(true) {
+		return errors.New("a dispatcher is started once")
+	}
 	if err := d.config.Queue.ReclaimEndpoints(ctx); err != nil {
 		return fmt.Errorf("take over from a process that ended: %w", err)
 	}
-	err := errors.New("a dispatcher is started once")
-	d.life.start.Do(func() {
-		err = nil
-		d.mu.Lock()
-		d.queues = map[domain.EndpointKey]*endpointQueue{}
-		d.mu.Unlock()
-		d.life.background.Go(d.listen)
-		d.life.background.Go(d.poll)
-	})
-	return err
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.isStopping() {
+		return errors.New("the dispatcher was stopped during its start")
+	}
+	d.queues = map[domain.EndpointKey]*endpointQueue{}
+	d.life.background.Go(func() { d.listen(d.life.working, d.receive) })
+	d.life.background.Go(d.poll)
+	return nil
 }
 
-// Listen begins to receive what other replicas report, for a process that sends
-// nothing itself: StopSending waits for their answers. Such a dispatcher is not started.
-func (d *Dispatcher) Listen() {
-	d.life.start.Do(func() { d.life.background.Go(d.listen) })
-}
+// isStopping reports whether nothing more may be started.
+func (d *Dispatcher) isStopping() bool { return d.life.starting.Err() != nil }
 
 // Wake reports endpoints that have due deliveries, or that were changed by this
 // process. It never blocks. What was reported before the start is found by the
 // first poll.
-func (d *Dispatcher) Wake(keys []domain.EndpointKey) { d.wake(wokenHere, keys...) }
+func (d *Dispatcher) Wake(keys []domain.EndpointKey) { d.wake(committedHere, keys...) }
 
 // wake passes a wake-up to the endpoints' queues and starts those that do not run.
-func (d *Dispatcher) wake(by wakeup, keys ...domain.EndpointKey) {
+func (d *Dispatcher) wake(reason wakeReason, keys ...domain.EndpointKey) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.queues == nil || d.life.isStopping() {
+	if d.queues == nil || d.isStopping() {
 		return
 	}
 	for _, key := range keys {
@@ -197,7 +164,7 @@ func (d *Dispatcher) wake(by wakeup, keys ...domain.EndpointKey) {
 			d.queues[key] = q
 			d.life.queues.Go(q.run)
 		}
-		q.wake(by)
+		q.wake(reason)
 	}
 }
 
@@ -212,68 +179,72 @@ func (d *Dispatcher) forget(q *endpointQueue) bool {
 	return true
 }
 
+// receive handles messages of other replicas: an endpoint's key reports a change. A nil
+// list means that messages may have been lost. After a release, the queues that wait for
+// a foreign lease claim it again; a search finds the endpoints that have no queue here.
+func (d *Dispatcher) receive(messages []string) {
+	mustSearch := messages == nil
+	for _, m := range messages {
+		if owner, ok := strings.CutPrefix(m, releasedMark); ok && owner != d.self {
+			mustSearch = true
+			d.mu.Lock()
+			for _, q := range d.queues {
+				q.wake(leaseReleased)
+			}
+			d.mu.Unlock()
+		} else if key, err := domain.ParseEndpointKey(m); err == nil {
+			d.wake(workReported, key)
+		}
+	}
+	if mustSearch {
+		select {
+		case d.searchNow <- struct{}{}:
+		default:
+		}
+	}
+}
+
 // poll searches the queue for work that no wake-up reported.
 func (d *Dispatcher) poll() {
 	tick := time.NewTicker(d.config.Poll)
 	defer tick.Stop()
-	for !d.life.isStopping() {
+	for {
 		d.searchBacklog()
 		select {
 		case <-tick.C:
-		case <-d.pollNow:
-		case <-d.life.stopping:
+		case <-d.searchNow:
+		case <-d.life.starting.Done():
+			return
 		}
 	}
 }
 
 // searchBacklog wakes the queues of all endpoints with work, at the time it is due.
 func (d *Dispatcher) searchBacklog() {
-	ctx, cancel := context.WithTimeout(d.life.work, queryTimeout)
+	ctx, cancel := context.WithTimeout(d.life.working, queryTimeout)
 	defer cancel()
-	backlog, err := d.config.Queue.DeliveryBacklog(ctx, d.owner, 2*d.config.Poll)
+	backlog, err := d.config.Queue.DeliveryBacklog(ctx, d.self, d.horizon())
 	if err != nil {
-		d.logError("search the queue", err)
+		d.logError(d.life.working, "search the queue", err)
 		return
 	}
 	now := d.config.Queue.Now()
 	for _, w := range backlog.Endpoints {
-		by := wokenByPoll
+		reason := workReported
 		if w.Owner == "" { // the report of a release may have been lost
-			by |= leaseReleased
+			reason = leaseReleased
 		}
 		if wait := w.Due.Sub(now); wait > 0 {
-			time.AfterFunc(wait, func() { d.wake(by, w.Key) })
+			time.AfterFunc(wait, func() { d.wake(reason, w.Key) })
 		} else {
-			d.wake(by, w.Key)
+			d.wake(reason, w.Key)
 		}
 	}
 	d.config.Metrics.backlog(backlog.Depth)
 }
 
-// Stop starts nothing more, waits for the attempts under way until ctx ends, cuts
-// the rest short, records every result and releases the leases. What was cut
-// short is sent again by another process. It may be called twice.
-func (d *Dispatcher) Stop(ctx context.Context) error {
-	var err error
-	d.life.stop.Do(func() {
-		d.life.start.Do(func() {}) // never started
-		d.mu.Lock()
-		close(d.life.stopping)
-		d.mu.Unlock()
-		cancelDeadline := context.AfterFunc(ctx, func() {
-			d.life.endSending()
-			time.AfterFunc(flushTimeout, d.life.endWork)
-		})
-		d.life.queues.Wait()
-		cancelDeadline()
-		d.life.endWork()
-		d.life.background.Wait()
-		if d.queues != nil { // it was started; one that only listens has no leases
-			err = d.release()
-		}
-	})
-	return err
-}
+// horizon is how far ahead a poll looks: beyond the next one.
+func (d *Dispatcher) horizon() time.Duration { return 2 * d.config.Poll }
 
 const (
 	// flushTimeout is how long results may take to be recorded after the deadline of a stop.
@@ -282,14 +253,33 @@ const (
 	releaseTimeout = time.Second
 )
 
-// release gives up the leases and reports it, so that other replicas go on at once.
-func (d *Dispatcher) release() error {
+// Stop starts nothing more, waits for the attempts under way until ctx ends, cuts
+// the rest short, records every result and releases the leases, so that other replicas
+// go on at once. What was cut short is sent again by another process. It may be called
+// twice, and before the start.
+func (d *Dispatcher) Stop(ctx context.Context) error {
+	d.mu.Lock()
+	d.life.endStarting()
+	isStarted := d.queues != nil
+	d.mu.Unlock()
+	if !isStarted {
+		return nil
+	}
+	cancelDeadline := context.AfterFunc(ctx, func() {
+		d.life.endSending()
+		time.AfterFunc(flushTimeout, d.life.endWorking)
+	})
+	d.life.queues.Wait()
+	cancelDeadline()
+	d.life.endWorking()
+	d.life.background.Wait()
+
 	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
 	defer cancel()
-	if err := d.config.Queue.ReleaseEndpoints(ctx, d.owner); err != nil {
+	if err := d.config.Queue.ReleaseEndpoints(ctx, d.self); err != nil {
 		return fmt.Errorf("release the leases: %w", err)
 	}
-	if err := d.config.Bus.Publish(ctx, Topic, []string{releasedMark + d.owner}); err != nil {
+	if err := d.config.Bus.Publish(ctx, Topic, []string{releasedMark + d.self}); err != nil {
 		return fmt.Errorf("report the released leases: %w", err)
 	}
 	return nil
@@ -304,10 +294,4 @@ func (d *Dispatcher) OldestDue(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	return max(d.config.Queue.Now().Sub(at), 0), nil
-}
-
-func (d *Dispatcher) logError(what string, err error) {
-	if d.life.work.Err() == nil {
-		d.config.Log.Error("webhook dispatcher: "+what, "error", err)
-	}
 }

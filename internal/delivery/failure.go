@@ -33,12 +33,17 @@ const (
 	KindBody     Kind = "body"            // an answer that is not whole or not HTTP
 )
 
-// The failures that say nothing about a receiver.
+// The failures that say nothing about a receiver; see saysNothingOfReceiver.
 const (
 	KindAborted  Kind = "aborted"          // the caller's context was cancelled; the attempt does not count
 	KindErased   Kind = domain.ErrorErased // nothing was sent, as the person was erased
 	KindInternal Kind = "internal"         // the request could not be made, for its secret or a header is not usable
 )
+
+// saysNothingOfReceiver reports whether the attempt ended without a verdict on the receiver.
+func (k Kind) saysNothingOfReceiver() bool {
+	return k == KindAborted || k == KindErased || k == KindInternal
+}
 
 const maxQuoted = 200 // bytes of a foreign text in a sentence
 

@@ -23,19 +23,12 @@ func newBusyEndpoint(company, id int64, want int) *busyEndpoint {
 
 // acquireAll takes as many slots as the endpoint wants and can have.
 func (e *busyEndpoint) acquireAll(l *limiter) {
-	for e.inUse-btoi(e.hasUnusedGrant) < e.want {
+	for e.inUse-asInt(e.hasUnusedGrant) < e.want {
 		if !l.acquire(e.endpointSlots) {
 			break
 		}
 	}
 	l.returnGrant(e.endpointSlots)
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func TestSlotsAreGrantedByTurns(t *testing.T) {
@@ -137,7 +130,7 @@ func TestSlotsAreConserved(t *testing.T) {
 
 func TestWindowFollowsTheReceiver(t *testing.T) {
 	t.Parallel()
-	b := newBacklog(firstWindow)
+	b := newDeliveryBuffer(firstWindow)
 	for range 100 {
 		b.adapt(time.Millisecond, firstWindow, 32)
 	}
@@ -152,40 +145,54 @@ func TestWindowFollowsTheReceiver(t *testing.T) {
 	}
 }
 
-func TestBacklogIsInTheOrderOfTheSequence(t *testing.T) {
+func TestWindowIgnoresAttemptsThatSayNothingOfTheReceiver(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[Kind]int{
+		KindAborted: firstWindow, KindErased: firstWindow, KindInternal: firstWindow, "": firstWindow + 1, KindStatus: firstWindow + 1,
+	} {
+		q := newEndpointQueue(NewDispatcher(DispatcherConfig{}), domain.EndpointKey{CompanyID: 1, ID: 2})
+		q.d.limiter.acquire(q.slots)
+		q.attemptEnded(&domain.DueDelivery{}, &Outcome{Kind: kind})
+		if q.buffer.window != want {
+			t.Errorf("after an attempt of kind %q the window is %d, want %d", kind, q.buffer.window, want)
+		}
+	}
+}
+
+func TestBufferIsInTheOrderOfTheSequence(t *testing.T) {
 	t.Parallel()
 	item := func(sequence, employee int64) domain.DueDelivery {
 		return domain.DueDelivery{Sequence: sequence, EmployeeID: employee}
 	}
-	b := newBacklog(firstWindow)
+	b := newDeliveryBuffer(firstWindow)
 	b.add([]domain.DueDelivery{item(2, 7), item(3, 7), item(9, 8)}, 3, time.Now())
 	b.add([]domain.DueDelivery{item(3, 7), item(1, 9)}, 3, time.Now())
 	var got []int64
 	for i := b.nextReady(); i >= 0; i = b.nextReady() {
-		got = append(got, b.start(i).Sequence)
+		got = append(got, b.take(i).Sequence)
 	}
 	// 3 waits for 2, which is about the same employee.
 	if diff := cmp.Diff([]int64{1, 2, 9}, got); diff != "" {
 		t.Errorf("started (- want):\n%s", diff)
 	}
 	second := item(2, 7)
-	b.sent(&second)
+	b.attemptEnded(&second)
 	if i := b.nextReady(); i < 0 || b.items[i].Sequence != 3 {
 		t.Errorf("after 2 was sent, the item at %d of %v is next, want 3", i, b.items)
 	}
-	b.clear()
+	b.drop()
 	if len(b.items) != 0 || len(b.unfinished) != 3 {
-		t.Errorf("after clear: %d queued, %d unfinished; want 0 and 3", len(b.items), len(b.unfinished))
+		t.Errorf("after drop: %d queued, %d unfinished; want 0 and 3", len(b.items), len(b.unfinished))
 	}
 }
 
 func TestStrictOrderSendsOneAtATime(t *testing.T) {
 	t.Parallel()
-	b := newBacklog(firstWindow)
+	b := newDeliveryBuffer(firstWindow)
 	b.strict = true
 	b.add([]domain.DueDelivery{{Sequence: 1, EmployeeID: 1}, {Sequence: 2, EmployeeID: 2}}, 3, time.Now())
-	first := b.start(b.nextReady())
-	for _, step := range []func(*domain.DueDelivery){b.sent, b.recorded} {
+	first := b.take(b.nextReady())
+	for _, step := range []func(*domain.DueDelivery){b.attemptEnded, b.finished} {
 		if i := b.nextReady(); i >= 0 {
 			t.Errorf("%v starts before the one before it is recorded", b.items[i])
 		}
@@ -199,18 +206,18 @@ func TestStrictOrderSendsOneAtATime(t *testing.T) {
 // A delivery that is recorded and put back into the queue before its queue has
 // noticed the record is skipped by the fetch that its wake-up causes. It is fetched
 // again after that.
-func TestBacklogFetchesAgainWhatAFetchSkipped(t *testing.T) {
+func TestBufferFetchesAgainWhatAFetchSkipped(t *testing.T) {
 	t.Parallel()
-	b, now := newBacklog(4), time.Now()
+	b, now := newDeliveryBuffer(4), time.Now()
 	b.add([]domain.DueDelivery{{Sequence: 1}}, 32, now)
-	item := b.start(0)
-	b.sent(&item)
+	item := b.take(0)
+	b.attemptEnded(&item)
 	b.woken(now)
 	b.add(nil, 32, now) // the fetch skips what is not recorded
 	if _, due := b.nextFetch(); due {
 		t.Error("it is fetched again before the result is recorded")
 	}
-	b.recorded(&item)
+	b.finished(&item)
 	if _, due := b.nextFetch(); !due {
 		t.Error("nothing more is fetched")
 	}

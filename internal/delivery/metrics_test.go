@@ -29,6 +29,25 @@ func TestMetricsCount(t *testing.T) {
 	m.ended(item, &Outcome{Kind: KindTimeout}, now)
 	m.failed()
 	m.backlog(7)
+	want := map[string]float64{
+		"coursebridge_webhook_queue_due": 7, "coursebridge_webhook_in_flight": 1,
+		"coursebridge_webhook_attempts_total delivered": 1, "coursebridge_webhook_attempts_total timeout": 1,
+		"coursebridge_webhook_failed_deliveries_total": 1,
+		"coursebridge_webhook_delivery_seconds":        1, "coursebridge_webhook_attempt_seconds": 0,
+	}
+	if diff := cmp.Diff(want, figures(t, registry)); diff != "" {
+		t.Errorf("figures (- want):\n%s", diff)
+	}
+	var none *Metrics
+	none.started()
+	none.failed()
+	none.ended(item, &Outcome{}, now)
+	none.backlog(1)
+}
+
+// figures returns the value of every metric, by name and labels.
+func figures(t *testing.T, registry *prometheus.Registry) map[string]float64 {
+	t.Helper()
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -43,18 +62,5 @@ func TestMetricsCount(t *testing.T) {
 			got[name] = metric.GetGauge().GetValue() + metric.GetCounter().GetValue() + metric.GetHistogram().GetSampleSum()
 		}
 	}
-	want := map[string]float64{
-		"coursebridge_webhook_queue_due": 7, "coursebridge_webhook_in_flight": 1,
-		"coursebridge_webhook_attempts_total delivered": 1, "coursebridge_webhook_attempts_total timeout": 1,
-		"coursebridge_webhook_failed_deliveries_total": 1,
-		"coursebridge_webhook_delivery_seconds":        1, "coursebridge_webhook_attempt_seconds": 0,
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("figures (- want):\n%s", diff)
-	}
-	var none *Metrics
-	none.started()
-	none.failed()
-	none.ended(item, &Outcome{}, now)
-	none.backlog(1)
+	return got
 }

@@ -96,7 +96,7 @@ func ParseRetryAfter(value string, now time.Time) time.Duration {
 	if value == "" {
 		return 0
 	}
-	if isDigits(value) {
+	if strings.Trim(value, "0123456789") == "" {
 		seconds, err := strconv.ParseInt(value, 10, 64)
 		if err != nil || seconds > int64(MaxRetryAfter/time.Second) {
 			return MaxRetryAfter // digits only, so an error means out of range
@@ -108,13 +108,4 @@ func ParseRetryAfter(value string, now time.Time) time.Duration {
 		return 0
 	}
 	return min(max(at.Sub(now), 0), MaxRetryAfter)
-}
-
-func isDigits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
 }

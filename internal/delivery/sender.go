@@ -12,6 +12,7 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -92,15 +93,14 @@ type Request struct {
 	DeliveryID     string
 	Event          string
 	Attempt        int   // from 1
-	Sequence       int64 // 0 for a test event
+	Sequence       int64 // 0 marks a test event, which reports nothing that happened
 	Body           []byte
 	Secret         string
 	PreviousSecret string         // during the overlap of a rotation
 	Headers        domain.Headers // the company's own; the log masks their values
-	Test           bool           // it is marked as a test event
 
-	// Written is called once the request is out, perhaps again if it had to go out
-	// again; nil is fine.
+	// Written is called once the request has been written, perhaps again if it had to
+	// be written again; nil is fine.
 	Written func()
 }
 
@@ -221,8 +221,7 @@ func (s *Sender) headers(r *Request, at time.Time) (domain.Headers, error) {
 	)
 	if r.Sequence != 0 {
 		h = append(h, domain.Header{Name: HeaderSequence, Value: strconv.FormatInt(r.Sequence, 10)})
-	}
-	if r.Test {
+	} else {
 		h = append(h, domain.Header{Name: HeaderTest, Value: "true"})
 	}
 	if signed.Previous != "" {
@@ -236,12 +235,7 @@ func (s *Sender) headers(r *Request, at time.Time) (domain.Headers, error) {
 }
 
 func isHeaderValue(text string) bool {
-	for i := range len(text) {
-		if text[i] <= ' ' || text[i] > '~' {
-			return false
-		}
-	}
-	return text != ""
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 func newRequest(ctx context.Context, u *url.URL, headers domain.Headers, body []byte) *http.Request {

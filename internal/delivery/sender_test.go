@@ -48,6 +48,7 @@ func newAttempt(url string) Request {
 		DeliveryID: uuid.Must(uuid.NewV7()).String(),
 		Event:      "employee.joined",
 		Attempt:    1,
+		Sequence:   7,
 		Body:       []byte(signedBody),
 		Secret:     NewSecret(),
 	}
@@ -98,6 +99,7 @@ func TestSendTellsWhatItSentAndGot(t *testing.T) {
 		{Name: "X-Service-Delivery", Value: attempt.DeliveryID},
 		{Name: "X-Service-Attempt", Value: "3"},
 		{Name: "X-Service-Signature", Value: signed.Service},
+		{Name: "X-Service-Sequence", Value: "7"},
 		{Name: "X-Service-Signature-Previous", Value: signed.Previous},
 		{Name: "webhook-id", Value: attempt.DeliveryID},
 		{Name: "webhook-timestamp", Value: fmt.Sprint(at.Unix())},

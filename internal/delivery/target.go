@@ -120,6 +120,9 @@ func (g *Guard) checkForm(u *url.URL, raw string) error {
 	case u.Scheme == "http" && !g.AllowHTTP:
 		return &TargetError{Kind: TargetScheme,
 			Message: "Use https:// here; the operator of this service does not allow plain http for webhooks."}
+	case u.Scheme != "http" && u.Scheme != "https" && g.AllowHTTP:
+		return &TargetError{Kind: TargetScheme,
+			Message: "The URL must start with https:// or http://, as in https://hooks.example.com/path."}
 	case u.Scheme != "http" && u.Scheme != "https":
 		return &TargetError{Kind: TargetScheme,
 			Message: "The URL must start with https://, as in https://hooks.example.com/path."}
@@ -196,11 +199,12 @@ func checkLabel(label string) error {
 
 // isNumber reports whether a resolver could read the label as a number: digits, or 0x and hexadecimal digits.
 func isNumber(label string) bool {
-	if isDigits(label) {
-		return true
+	digits := "0123456789"
+	rest, isHex := strings.CutPrefix(strings.ToLower(label), "0x")
+	if isHex {
+		digits += "abcdef"
 	}
-	rest, ok := strings.CutPrefix(strings.ToLower(label), "0x")
-	return ok && strings.Trim(rest, "0123456789abcdef") == ""
+	return strings.Trim(rest, digits) == ""
 }
 
 // dnsDetail leaves out the resolver's address, which the error's own text names.

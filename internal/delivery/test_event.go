@@ -24,7 +24,7 @@ func (s *Sender) NewSecret() string { return NewSecret() }
 func (s *Sender) SendTest(ctx context.Context, t domain.TestEvent) domain.Attempt {
 	out := s.Send(ctx, Request{
 		URL: t.Endpoint.URL, DeliveryID: t.ID, Event: string(t.Event.Kind), Attempt: 1, Body: t.Event.Body,
-		Secret: t.Secret, PreviousSecret: t.PreviousSecret, Headers: t.Headers, Test: true,
+		Secret: t.Secret, PreviousSecret: t.PreviousSecret, Headers: t.Headers,
 	})
 	a := out.attempt(t.Endpoint.URL)
 	a.CompanyID, a.DeliveryID, a.Number = t.Endpoint.CompanyID, t.ID, 1

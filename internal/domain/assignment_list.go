@@ -34,13 +34,15 @@ type AssignmentQuery struct {
 	Tag        string        `json:"tag,omitempty"`
 	Required   *bool         `json:"required,omitempty"`
 	Search     string        `json:"search,omitempty"` // the beginning of a name, an e-mail address or an external id
+	Recent     bool          `json:"recent,omitempty"` // of TabCompleted: only those completed after RecentSince
 }
 
-// Normalize turns an unknown tab into TabAll.
+// Normalize turns an unknown tab into TabAll. Only TabCompleted has recent assignments.
 func (q *AssignmentQuery) Normalize() {
 	if !slices.Contains(AssignmentTabs, q.Tab) {
 		q.Tab = TabAll
 	}
+	q.Recent = q.Recent && q.Tab == TabCompleted
 }
 
 // In returns the query of another tab.

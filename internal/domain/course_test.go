@@ -26,6 +26,7 @@ func TestCourseCheck(t *testing.T) {
 }
 
 func TestCheckKeepsTheCallersModules(t *testing.T) {
+	t.Parallel()
 	modules := []string{" Fire  exits "}
 	first, second := domain.Course{Name: "Safety", Modules: modules}, domain.Course{Name: "Safety", Modules: modules}
 	if err := first.Normalize(); err != nil {

@@ -43,6 +43,9 @@ type EmployeeFilter struct {
 	Tag        string
 }
 
+// ByTag reports whether the tag is the only filter that many employees may match.
+func (f EmployeeFilter) ByTag() bool { return f.Tag != "" && f.Email == "" && f.ExternalID == "" }
+
 // Provision asks for an employee with this identifier and this address.
 type Provision struct {
 	ExternalID string
@@ -243,6 +246,10 @@ var (
 	ErrEmailTaken         = Errorf(CodeEmailTaken, "Another employee of the company has this email. Use another one, or change theirs first.")
 	ErrExternalIDTaken    = Errorf(CodeExternalIDTaken, "Another employee of the company has this externalId. Use another one, or change theirs first.")
 )
+
+// ErrLargeEmployee reports that an employee has too many assignments to read them in one
+// go. It is not for clients.
+var ErrLargeEmployee = errors.New("the employee has too many assignments to be read in one go")
 
 // CheckRole refuses a role that does not exist.
 func CheckRole(r Role) error {

@@ -91,6 +91,13 @@ func (e Endpoint) Rotating(now time.Time) bool {
 // Wants reports whether the endpoint subscribed to a kind.
 func (e Endpoint) Wants(k EventKind) bool { return slices.Contains(e.Events, k) }
 
+// Matches reports whether a search finds the endpoint: by its address, with or without
+// the scheme, or by its description.
+func (e Endpoint) Matches(search string) bool {
+	_, address, _ := strings.Cut(e.URL, "://")
+	return MatchesSearch(search, e.URL, address, e.Description)
+}
+
 // NormalizeEvents refuses an empty or unknown subscription and folds repeats.
 func NormalizeEvents(kinds []EventKind) ([]EventKind, error) {
 	if len(kinds) == 0 {

@@ -41,6 +41,12 @@ type WeekCount struct {
 // FigureDays is the period that the first page compares with the one before it.
 const FigureDays = 30
 
+// RecentSince returns the first whole hour of the last FigureDays days: completions
+// are counted by the hour.
+func RecentSince(now time.Time) time.Time {
+	return now.AddDate(0, 0, -FigureDays).Add(time.Hour - 1).Truncate(time.Hour)
+}
+
 // ChartWeeks is how many weeks the chart of completions covers.
 const ChartWeeks = 12
 

@@ -63,10 +63,10 @@ func readAs(o *Object, name string) {
 	for _, item := range o.Items(name, 3) {
 		if inner, err := item.Object(); err == nil {
 			inner.Int("a")
-			_ = inner.Err(nil)
+			_ = inner.Err()
 		}
 	}
-	_ = o.Err(nil)
+	_ = o.Err()
 }
 
 func FuzzInteger(f *testing.F) {

@@ -17,9 +17,10 @@ import (
 // of all fields, so that a client learns of them at once. If a name occurs twice,
 // the last one counts; fields that are not read are ignored.
 type Object struct {
-	fields []field // nil if there are more than maxFields
-	raw    jx.Raw
-	errors []domain.FieldError
+	fields        []field // empty if hasManyFields
+	hasManyFields bool    // there are more than maxFields: find searches raw
+	raw           jx.Raw  // nil without a body
+	errors        []domain.FieldError
 }
 
 // maxFields is how many fields an Object keeps a list of, many more than any object
@@ -93,7 +94,7 @@ func fieldsOf(raw jx.Raw) (*Object, error) {
 		return nil
 	})
 	if errors.Is(err, errManyFields) {
-		o.fields = nil
+		o.fields, o.hasManyFields = nil, true
 		err = o.each(func([]byte, jx.Raw) error { return nil })
 	}
 	if err != nil {
@@ -115,16 +116,24 @@ func (o *Object) each(fn func(key []byte, value jx.Raw) error) error {
 	})
 }
 
-// Err returns the errors of all fields, nil if there are none. If there are any,
-// it also calls check, which validates the values, and adds what that finds about
-// other fields.
-func (o *Object) Err(check func() error) error {
+// Err returns the errors of all fields, nil if there are none.
+func (o *Object) Err() error {
+	if len(o.errors) == 0 {
+		return nil
+	}
+	return domain.Invalid(o.errors...)
+}
+
+// ErrWith returns nil if Err does: the caller is going to check the values anyway.
+// Otherwise it adds the errors that check finds in other fields, so that a client
+// learns of all at once.
+func (o *Object) ErrWith(check func() error) error {
 	if len(o.errors) == 0 {
 		return nil
 	}
 	all := slices.Clone(o.errors)
 	var rules *domain.Error
-	if check != nil && errors.As(check(), &rules) {
+	if errors.As(check(), &rules) {
 		for _, f := range rules.Fields {
 			if !slices.ContainsFunc(o.errors, func(b domain.FieldError) bool { return b.Field == f.Field }) {
 				all = append(all, f)
@@ -139,7 +148,7 @@ func (o *Object) addError(name, message string) {
 }
 
 func (o *Object) find(name string) (value jx.Raw, found bool) {
-	if o.fields == nil && o.raw != nil {
+	if o.hasManyFields {
 		_ = o.each(func(key []byte, v jx.Raw) error { // it was parsed before, without an error
 			if string(key) == name {
 				value, found = v, true
@@ -217,10 +226,10 @@ func (o *Object) NullableInstant(name string) *time.Time {
 	return readField(o, name, parseInstant)
 }
 
-// OptStrings reads a list of at most most strings, nil if absent. An element that
+// OptStrings reads a list of at most limit strings, nil if absent. An element that
 // is not a string is reported by its position, as tags[3].
-func (o *Object) OptStrings(name string, most int) *[]string {
-	items := readField(o, name, arrayOf(most))
+func (o *Object) OptStrings(name string, limit int) *[]string {
+	items := readField(o, name, arrayOf(limit))
 	if items == nil {
 		return nil
 	}
@@ -242,9 +251,9 @@ func (o *Object) OptStrings(name string, most int) *[]string {
 // Item is one element of a list, not decoded yet.
 type Item struct{ raw jx.Raw }
 
-// Items reads a required list of at most most elements.
-func (o *Object) Items(name string, most int) []Item {
-	raws := readRequired(o, name, arrayOf(most))
+// Items reads a required list of at most limit elements.
+func (o *Object) Items(name string, limit int) []Item {
+	raws := readRequired(o, name, arrayOf(limit))
 	items := make([]Item, len(raws))
 	for i, raw := range raws {
 		items[i].raw = raw

@@ -109,7 +109,7 @@ func TestFields(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if err := o.Err(func() error { t.Error("nothing is wrong, and yet the rules are asked"); return nil }); err != nil {
+	if err := o.ErrWith(func() error { t.Error("nothing is wrong, and yet the rules are asked"); return nil }); err != nil {
 		t.Error(err)
 	}
 }
@@ -159,7 +159,7 @@ func TestWrongFields(t *testing.T) {
 	} {
 		o := object(t, c.text)
 		c.read(o)
-		if err := o.Err(nil); err == nil || err.Error() != c.want {
+		if err := o.Err(); err == nil || err.Error() != c.want {
 			t.Errorf("%s: got %v, want %s", c.text, err, c.want)
 		}
 	}
@@ -170,7 +170,7 @@ func TestRulesJoinWrongFields(t *testing.T) {
 	o := object(t, `{"email":"nobody","name":5}`)
 	in := domain.Provision{ExternalID: o.String("externalId"), Email: o.String("email"), Name: o.String("name")}
 	var e *domain.Error
-	if err := o.Err(in.Normalize); !errors.As(err, &e) {
+	if err := o.ErrWith(in.Normalize); !errors.As(err, &e) {
 		t.Fatal(err)
 	}
 	want := []domain.FieldError{
@@ -226,7 +226,7 @@ func TestItemsStandAlone(t *testing.T) {
 		one, err := item.Object()
 		if err == nil {
 			one.String("a")
-			err = one.Err(nil)
+			err = one.Err()
 		}
 		if err != nil {
 			got = append(got, err.Error())
@@ -243,7 +243,7 @@ func TestItemsStandAlone(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if err := o.Err(nil); err != nil {
+	if err := o.Err(); err != nil {
 		t.Error(err)
 	}
 }
@@ -307,8 +307,8 @@ func TestManyFieldsTakeNoMemory(t *testing.T) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if name, course := o.String("name"), o.Int("courseId"); name != "last" || course != 310 || o.OptString("email") != nil || o.Err(nil) != nil {
-				b.Fatalf("read %q and %d, %v", name, course, o.Err(nil))
+			if name, course := o.String("name"), o.Int("courseId"); name != "last" || course != 310 || o.OptString("email") != nil || o.Err() != nil {
+				b.Fatalf("read %q and %d, %v", name, course, o.Err())
 			}
 		}
 	})

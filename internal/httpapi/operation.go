@@ -83,6 +83,23 @@ type Request[Caller any] struct {
 	Info   *Info
 	Caller Caller
 	names  []string
+	writer http.ResponseWriter
+	after  []func()
+}
+
+// AfterAnswer registers fn to be called once the answer has been written, be it data, a
+// file or an error, and also if the handler panics.
+func (r *Request[Caller]) AfterAnswer(fn func()) { r.after = append(r.after, fn) }
+
+// Abort makes the writing of the answer fail, also from another goroutine.
+func (r *Request[Caller]) Abort() {
+	_ = http.NewResponseController(r.writer).SetWriteDeadline(time.Unix(1, 0)) // fails only without a connection
+}
+
+func (r *Request[Caller]) runAfterAnswer() {
+	for _, fn := range r.after {
+		fn()
+	}
 }
 
 // Params returns the reader of the parameters in the path and the query.
@@ -95,11 +112,11 @@ func (r *Request[Caller]) PathID(name string) (int64, error) {
 	return id, p.Err()
 }
 
-// PathIdentifier returns a parameter of the path that is an identifier of its owner's choice.
-func (r *Request[Caller]) PathIdentifier(name string) (string, error) {
+// PathExternalID returns a parameter of the path that is an identifier of its owner's choice.
+func (r *Request[Caller]) PathExternalID(name string) (string, error) {
 	p := Params{request: r.Request}
-	identifier := p.PathIdentifier(name)
-	return identifier, p.Err()
+	externalID := p.PathExternalID(name)
+	return externalID, p.Err()
 }
 
 // Object reads the body, which must be one JSON object and nothing else.

@@ -135,7 +135,9 @@ func (rt *Router[Caller]) operation(op Operation[Caller]) http.HandlerFunc {
 			if op.Replica {
 				ctx = domain.AllowReplica(ctx)
 			}
-			err = op.Handler.serve(ctx, w, &Request[Caller]{Request: r, Info: info, Caller: caller, names: op.Query})
+			request := &Request[Caller]{Request: r, Info: info, Caller: caller, names: op.Query, writer: w}
+			defer request.runAfterAnswer()
+			err = op.Handler.serve(ctx, w, request)
 		}
 		if err != nil {
 			info.Subject = (&Params{request: r}).path("externalId")

@@ -61,17 +61,17 @@ func parseInstant(raw jx.Raw) (time.Time, error) {
 	return domain.ParseInstant(s)
 }
 
-// arrayOf returns a decoder of arrays with at most most items. It stops at the
+// arrayOf returns a decoder of arrays with at most limit items. It stops at the
 // first item beyond, so that a long array costs little.
-func arrayOf(most int) func(jx.Raw) ([]jx.Raw, error) {
-	errTooMany := fmt.Errorf("must have at most %d items", most)
+func arrayOf(limit int) func(jx.Raw) ([]jx.Raw, error) {
+	errTooMany := fmt.Errorf("must have at most %d items", limit)
 	return func(raw jx.Raw) ([]jx.Raw, error) {
 		if err := checkType(raw, jx.Array); err != nil {
 			return nil, err
 		}
 		items := []jx.Raw{}
 		err := jx.DecodeBytes(raw).Arr(func(d *jx.Decoder) error {
-			if len(items) == most {
+			if len(items) == limit {
 				return errTooMany
 			}
 			item, err := d.Raw()

@@ -3,6 +3,7 @@
 package pgtest
 
 import (
+	"context"
 	"math/rand/v2"
 	"net"
 	"net/url"
@@ -69,7 +70,7 @@ func (s *Cluster) Start() {
 	first := s.port == ""
 	for try := 0; ; try++ {
 		if first {
-			s.port = strconv.Itoa(20_000 + rand.IntN(12_000))
+			s.port = strconv.Itoa(20_000 + rand.IntN(12_000)) //nolint:gosec // A port is no secret.
 		}
 		out, err := s.run("pg_ctl", "--pgdata", s.dir, "--log", s.dir+".log", "--wait", "--timeout", "60", "--silent",
 			"--options", "-p "+s.port+" -k "+filepath.Dir(s.dir), "start")
@@ -154,7 +155,7 @@ func (s *Cluster) run(program string, args ...string) (string, error) {
 	}
 	defer os.Remove(out.Name())
 	defer out.Close()
-	cmd := exec.Command(filepath.Join(Programs(s.tb), program), args...)
+	cmd := exec.CommandContext(context.WithoutCancel(s.tb.Context()), filepath.Join(Programs(s.tb), program), args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = filepath.Dir(s.dir), out, out // a file, because the server keeps it open
 	AsServer(s.tb, cmd)
 	err = cmd.Run()
@@ -165,7 +166,7 @@ func (s *Cluster) run(program string, args ...string) (string, error) {
 // Programs returns the directory of PostgreSQL's programs.
 func Programs(tb testing.TB) string {
 	tb.Helper()
-	found, err := exec.Command(filepath.Join(repository(), "scripts", "pg.sh"), "bindir").Output()
+	found, err := exec.CommandContext(context.WithoutCancel(tb.Context()), filepath.Join(repository(), "scripts", "pg.sh"), "bindir").Output()
 	if err != nil {
 		tb.Fatal("find PostgreSQL:", err)
 	}

@@ -39,7 +39,7 @@ func activityItems(r *request) ([]domain.ActivityItem, error) {
 		return nil, err
 	}
 	raws := body.Items("items", maxActivities)
-	if err := body.Err(nil); err != nil {
+	if err := body.Err(); err != nil {
 		return nil, err
 	}
 	items := make([]domain.ActivityItem, len(raws))
@@ -65,7 +65,7 @@ func activity(o *httpapi.Object) (domain.Activity, error) {
 		a.OccurredAt = *at
 	}
 	// The service decides whether it lies in the future, by the database's clock.
-	return a, o.Err(func() error { return a.Check(a.OccurredAt) })
+	return a, o.ErrWith(func() error { return a.Check(a.OccurredAt) })
 }
 
 func activityResult(info *httpapi.Info, index int, r domain.ActivityResult) v1.ActivityResult {

@@ -12,7 +12,7 @@ const maxModules = 500
 
 // putCourse makes a course be as the body says.
 func (h *handler) putCourse(ctx context.Context, r *request) (v1.CourseSaved, error) {
-	externalID, err := r.PathIdentifier("externalId")
+	externalID, err := r.PathExternalID("externalId")
 	if err != nil {
 		return v1.CourseSaved{}, err
 	}
@@ -41,7 +41,7 @@ func courseInput(r *request) (domain.Course, error) {
 		AllowedAttempts: int(valueOr(o.OptInt("attempts"), domain.DefaultAllowedAttempts)),
 		Modules:         valueOr(o.OptStrings("modules", maxModules), []string{}),
 	}
-	return c, o.Err(func() error { checked := c; return checked.Normalize() })
+	return c, o.ErrWith(func() error { checked := c; return checked.Normalize() })
 }
 
 func valueOr[T any](p *T, otherwise T) T {
@@ -80,6 +80,6 @@ func (h *handler) withdrawCourse(ctx context.Context, r *request) (v1.Grant, err
 // grantPath reads the course and the company from the path.
 func grantPath(r *request) (course string, company int64, err error) {
 	p := r.Params()
-	course, company = p.PathIdentifier("externalId"), p.PathID("companyId")
+	course, company = p.PathExternalID("externalId"), p.PathID("companyId")
 	return course, company, p.Err()
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/coursebridge/coursebridge/api"
+	"github.com/coursebridge/coursebridge/internal/arrival"
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/httpapi"
 )
@@ -23,7 +24,10 @@ type Service interface {
 
 	Provision(ctx context.Context, c domain.Caller, in domain.Provision) (domain.Employee, domain.ProvisionStatus, error)
 	Employees(ctx context.Context, c domain.Caller, f domain.EmployeeFilter, p domain.PageRequest) (domain.Page[domain.Employee], error)
+	// Employee returns domain.ErrLargeEmployee for an employee with so many assignments
+	// that EmployeePages has to read them. It reuses the slice that it passes to each.
 	Employee(ctx context.Context, c domain.Caller, externalID string) (domain.Employee, []domain.Assignment, error)
+	EmployeePages(ctx context.Context, c domain.Caller, externalID string, each func(domain.Employee, []domain.Assignment) error) error
 	PatchEmployee(ctx context.Context, c domain.Caller, externalID string, p domain.EmployeePatch) (domain.EmployeePatched, error)
 	DeleteEmployee(ctx context.Context, c domain.Caller, externalID string) error
 
@@ -66,14 +70,25 @@ type handler struct {
 	reports ReportService
 	limiter Limiter
 	base    string // of the links of lists
+	large   *arrival.Queue
 }
+
+const (
+	// largeAnswers is how many large employees are in memory at once, as 5 MB of text
+	// each at most. A free place goes to the company that has the fewest.
+	largeAnswers = 16
+	// largeAnswerGrace is how long a client may take to read such an answer while
+	// others wait for its place.
+	largeAnswerGrace = 10 * time.Second
+)
 
 // request is a request with a valid token.
 type request = httpapi.Request[domain.Token]
 
 // New returns the handler of everything below /api/v1, the contract included.
 func New(svc Service, reports ReportService, opts Options) http.Handler {
-	h := &handler{svc: svc, reports: reports, limiter: opts.Limiter, base: opts.PublicURL + prefix}
+	h := &handler{svc: svc, reports: reports, limiter: opts.Limiter, base: opts.PublicURL + prefix,
+		large: arrival.NewQueue(largeAnswers, largeAnswerGrace)}
 	a := h.api()
 	a.Documents = documents(opts.PublicURL)
 	a.Timeout = opts.Timeout

@@ -42,7 +42,7 @@ func newAssignment(o *httpapi.Object) (domain.NewAssignment, error) {
 		Deadline:           o.NullableInstant("deadline"),
 		IsRequired:         o.OptBool("isRequired"),
 	}
-	return in, o.Err(in.Check)
+	return in, o.ErrWith(in.Check)
 }
 
 // listAssignments returns one page of the company's assignments.
@@ -83,7 +83,7 @@ func (h *handler) listAssignments(ctx context.Context, r *request) (v1.Assignmen
 // assignmentFilter reads the filters of lists and reports of assignments.
 func assignmentFilter(p *httpapi.Params) domain.AssignmentFilter {
 	return domain.AssignmentFilter{
-		EmployeeExternalID: p.Identifier("employeeExternalId"),
+		EmployeeExternalID: p.ExternalID("employeeExternalId"),
 		Status:             p.Status("status"),
 		CourseID:           p.ID("courseId"),
 		UpdatedSince:       p.Instant("updatedSince"),
@@ -123,7 +123,7 @@ func (h *handler) findAssignment(ctx context.Context, r *request) (domain.Assign
 		}
 		return h.svc.Assignment(ctx, callerOf(r), id)
 	}
-	externalID, err := r.PathIdentifier("externalId")
+	externalID, err := r.PathExternalID("externalId")
 	if err != nil {
 		return domain.Assignment{}, err
 	}

@@ -41,7 +41,7 @@ func bulkItems(r *request) ([]domain.BulkItem, error) {
 		return nil, err
 	}
 	rawItems := body.Items("items", maxBulkItems)
-	if err := body.Err(nil); err != nil {
+	if err := body.Err(); err != nil {
 		return nil, err
 	}
 	items := make([]domain.BulkItem, len(rawItems))

@@ -2,7 +2,9 @@ package publicapi
 
 import (
 	"context"
+	"errors"
 	"net/url"
+	"strconv"
 
 	v1 "github.com/coursebridge/coursebridge/api/v1"
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -27,14 +29,14 @@ func provisionInput(r *request) (in domain.Provision, err error) {
 		return in, err
 	}
 	in = domain.Provision{ExternalID: o.String("externalId"), Email: o.String("email"), Name: o.String("name")}
-	return in, o.Err(func() error { p := in; return p.Normalize() })
+	return in, o.ErrWith(func() error { p := in; return p.Normalize() })
 }
 
 // listEmployees returns one page of the company's employees.
 func (h *handler) listEmployees(ctx context.Context, r *request) (v1.EmployeeList, error) {
 	p := r.Params()
 	paging := p.Walk(domain.EmployeeList)
-	filter := domain.EmployeeFilter{ExternalID: p.Identifier("externalId"), Email: p.Email("email"), Tag: p.Tag("tag")}
+	filter := domain.EmployeeFilter{ExternalID: p.ExternalID("externalId"), Email: p.Email("email"), Tag: p.Tag("tag")}
 	if err := p.Err(); err != nil {
 		return v1.EmployeeList{}, err
 	}
@@ -59,11 +61,14 @@ func (h *handler) listEmployees(ctx context.Context, r *request) (v1.EmployeeLis
 
 // getEmployee returns one employee with all assignments.
 func (h *handler) getEmployee(ctx context.Context, r *request) (v1.EmployeeWithAssignments, error) {
-	externalID, err := r.PathIdentifier("externalId")
+	externalID, err := r.PathExternalID("externalId")
 	if err != nil {
 		return v1.EmployeeWithAssignments{}, err
 	}
 	e, assignments, err := h.svc.Employee(ctx, callerOf(r), externalID)
+	if errors.Is(err, domain.ErrLargeEmployee) {
+		return h.largeEmployee(ctx, r, externalID)
+	}
 	if err != nil {
 		return v1.EmployeeWithAssignments{}, err
 	}
@@ -72,9 +77,27 @@ func (h *handler) getEmployee(ctx context.Context, r *request) (v1.EmployeeWithA
 	}, nil
 }
 
+// largeEmployee encodes the assignments while they are read: as text they take a
+// fraction of the memory. The text keeps its place until the client has read it.
+func (h *handler) largeEmployee(ctx context.Context, r *request, externalID string) (v1.EmployeeWithAssignments, error) {
+	out := v1.EmployeeWithAssignments{Encoded: &v1.EncodedAssignments{}}
+	place, err := h.large.Enter(ctx, strconv.FormatInt(r.Info.CompanyID, 10), r.Abort)
+	if err != nil {
+		return out, err
+	}
+	r.AfterAnswer(place.Leave)
+	now := h.svc.Now()
+	err = h.svc.EmployeePages(ctx, callerOf(r), externalID, func(e domain.Employee, page []domain.Assignment) error {
+		out.Employee = employee(&e)
+		out.Encoded.Append(assignmentItems(page, now))
+		return nil
+	})
+	return out, err
+}
+
 // updateEmployee changes, offboards or brings back an employee.
 func (h *handler) updateEmployee(ctx context.Context, r *request) (v1.EmployeeUpdated, error) {
-	externalID, err := r.PathIdentifier("externalId")
+	externalID, err := r.PathExternalID("externalId")
 	if err != nil {
 		return v1.EmployeeUpdated{}, err
 	}
@@ -101,12 +124,12 @@ func employeePatch(r *request) (patch domain.EmployeePatch, err error) {
 	patch = domain.EmployeePatch{
 		Name: o.OptString("name"), Tags: o.OptStrings("tags", domain.MaxTags), Email: o.OptString("email"), Active: o.OptBool("active"),
 	}
-	return patch, o.Err(func() error { p := patch; return p.Normalize() })
+	return patch, o.ErrWith(func() error { p := patch; return p.Normalize() })
 }
 
 // deleteEmployee removes an employee and all personal data.
 func (h *handler) deleteEmployee(ctx context.Context, r *request) (v1.Deleted, error) {
-	externalID, err := r.PathIdentifier("externalId")
+	externalID, err := r.PathExternalID("externalId")
 	if err != nil {
 		return v1.Deleted{}, err
 	}

@@ -4,8 +4,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -120,6 +124,71 @@ func TestGetEmployee(t *testing.T) {
 	f.employee.Tags = nil
 	if rec := h.ask(allToken, "GET", "/employees/HR-1042", ""); !strings.Contains(rec.Body.String(), `"tags":[]`) {
 		t.Errorf("no tags: %s", rec.Body)
+	}
+}
+
+// A large employee is read and encoded in pages, which nobody can tell from the answer.
+func TestGetLargeEmployee(t *testing.T) {
+	t.Parallel()
+	f := &fake{employee: anna}
+	h := newAPI(t, f, publicapi.Options{})
+	for _, n := range []int{0, 1, 3, 4, 200} {
+		f.list.Items = slices.Repeat([]domain.Assignment{passed}, n)
+		f.isLarge = false
+		want := h.ask(allToken, "GET", "/employees/HR-1042", "")
+		f.isLarge = true
+		got := h.ask(allToken, "GET", "/employees/HR-1042", "")
+		if got.Code != 200 || got.Body.String() != want.Body.String() {
+			t.Errorf("%d assignments:\n%d %s\nwant\n%s", n, got.Code, got.Body, want.Body)
+		}
+	}
+	f.err = domain.ErrEmployeeOffboarded
+	if rec := h.ask(allToken, "GET", "/employees/HR-1042", ""); rec.Code != 404 {
+		t.Errorf("offboarded meanwhile: %d %s", rec.Code, rec.Body)
+	}
+}
+
+// stalledWriter is a client that does not read the answer until release is closed.
+type stalledWriter struct {
+	*httptest.ResponseRecorder
+	release chan struct{}
+}
+
+func (w *stalledWriter) Write(p []byte) (int, error) {
+	<-w.release
+	return w.ResponseRecorder.Write(p)
+}
+
+// Clients that do not read large answers can't make the server keep any number of them.
+func TestLargeAnswersInMemoryAreBounded(t *testing.T) {
+	t.Parallel()
+	var reading atomic.Int64
+	f := &fake{employee: anna, isLarge: true, onPages: func() { reading.Add(1) }}
+	f.list.Items = []domain.Assignment{passed}
+	h := newAPI(t, f, publicapi.Options{})
+	release := make(chan struct{})
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			w := &stalledWriter{httptest.NewRecorder(), release}
+			r := httptest.NewRequest(http.MethodGet, "/api/v1/employees/HR-1042", nil)
+			r.Header.Set("Authorization", "Bearer "+allToken)
+			if h.ServeHTTP(w, r); w.Code != 200 {
+				t.Errorf("%d %s", w.Code, w.Body)
+			}
+		})
+	}
+	for reading.Load() < 16 {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(20 * time.Millisecond) // another one would be read meanwhile
+	if n := reading.Load(); n != 16 {
+		t.Errorf("%d large answers were kept for clients that do not read them", n)
+	}
+	close(release)
+	all.Wait()
+	if n := reading.Load(); n != 50 {
+		t.Errorf("%d of 50 answers", n)
 	}
 }
 

@@ -27,6 +27,8 @@ type fake struct {
 	token      domain.Token
 	err        error // of every call but Authenticate
 	employee   domain.Employee
+	isLarge    bool // the employee
+	onPages    func()
 	provision  domain.ProvisionStatus
 	patched    domain.EmployeePatched
 	employees  domain.Page[domain.Employee]
@@ -86,7 +88,26 @@ func (f *fake) Employees(ctx context.Context, c domain.Caller, filter domain.Emp
 }
 
 func (f *fake) Employee(ctx context.Context, c domain.Caller, externalID string) (domain.Employee, []domain.Assignment, error) {
+	if f.isLarge {
+		return f.employee, nil, domain.ErrLargeEmployee
+	}
 	return f.employee, f.list.Items, f.record(ctx, c, externalID)
+}
+
+func (f *fake) EmployeePages(ctx context.Context, c domain.Caller, externalID string, each func(domain.Employee, []domain.Assignment) error) error {
+	if err := f.record(ctx, c, externalID); err != nil {
+		return err
+	}
+	if f.onPages != nil {
+		f.onPages()
+	}
+	items := f.list.Items
+	for ; len(items) > 3; items = items[3:] {
+		if err := each(f.employee, items[:3]); err != nil {
+			return err
+		}
+	}
+	return each(f.employee, items)
 }
 
 func (f *fake) PatchEmployee(ctx context.Context, c domain.Caller, externalID string, p domain.EmployeePatch) (domain.EmployeePatched, error) {

@@ -29,12 +29,15 @@ func (l *Learning) ListAssignments(ctx context.Context, c domain.Caller, q domai
 	return l.store.AssignmentList(ctx, c.Company.ID, q, p)
 }
 
-// NextInList returns the cursor of the page after this one, nil after the last.
-func NextInList(page domain.Page[domain.Assignment]) *domain.Cursor {
+// NextInList returns the cursor of the page of a query after this one, nil after the last.
+func NextInList(q domain.AssignmentQuery, page domain.Page[domain.Assignment]) *domain.Cursor {
 	if !page.More {
 		return nil
 	}
 	last := page.Items[len(page.Items)-1]
+	if q.Recent && last.CompletedAt != nil {
+		return &domain.Cursor{ID: last.ID, At: last.CompletedAt.UnixMilli()}
+	}
 	return &domain.Cursor{ID: last.ID, At: last.Deadline.UnixMilli()}
 }
 

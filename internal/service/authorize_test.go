@@ -16,24 +16,25 @@ import (
 // suspended. Whatever is not listed here changes something or shows a secret.
 var reads = map[string][]string{
 	"Learning": {
-		"Assignment", "AssignmentByExternalID", "Assignments", "CountTabs", "Course", "CourseMedianDays", "CourseOverviews", "Courses", "Employee", "EmployeeOverviews", "EmployeeRecord",
+		"Assignment", "AssignmentByExternalID", "Assignments", "CountTabs", "Course", "CourseMedianDays", "CourseOverviews", "Courses", "Employee", "EmployeeOverviews", "EmployeePages", "EmployeeRecord",
 		"Employees", "ErasureEffects", "FindPeople", "HomeFigures", "ListAssignments", "Tags",
 	},
 	"Jobs":           {"Get", "Recent"},
 	"PeopleActions":  {"Count"},
 	"BulkActions":    {"Count"},
 	"Assigning":      {"Count"},
-	"Imports":        {"Check", "Get"},
+	"Imports":        {"Check", "Get", "Missing"},
 	"Companies":      {},
 	"Administrators": {"List"},
 	"Tokens":         {"Get"},
-	"Webhooks":       {"CountRedeliver", "Deliveries", "Delivery", "Get", "Health", "List", "RedeliveryJob", "SampleBody", "Waiting"},
+	"Webhooks":       {"CountRedeliver", "Deliveries", "Delivery", "Get", "Health", "List", "Overviews", "RedeliveryJob", "SampleBody", "Waiting"},
 	"Audit":          {"List"},
 	"SavedViews":     {"Get", "List"},
 	"Requests":       {"Find", "Hours", "List"},
 	"Reports": {
 		"AssignmentList", "Assignments", "AuditLog", "Compliance", "ComplianceFile", "CompletionByCourse", "CompletionByTag",
-		"CourseCompletionFile", "CourseList", "EmployeeList", "Employees", "Lateness", "Matrix", "MatrixFile", "TagCompletionFile", "UsedCourses",
+		"CourseCompletionFile", "CourseList", "DeliveryList", "EmployeeList", "Employees", "Lateness", "Matrix", "MatrixFile", "RequestList",
+		"TagCompletionFile", "TokenList", "UsedCourses", "WebhookList",
 	},
 }
 

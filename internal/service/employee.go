@@ -45,9 +45,16 @@ func (l *Learning) Employees(ctx context.Context, c domain.Caller, f domain.Empl
 	return l.store.Employees(ctx, c.Company.ID, f, p)
 }
 
-// Employee returns one employee with all assignments. Codes: employee_not_found, employee_offboarded.
+// Employee returns one employee with all assignments, or domain.ErrLargeEmployee if there
+// are too many to read them in one go. Codes: employee_not_found, employee_offboarded.
 func (l *Learning) Employee(ctx context.Context, c domain.Caller, externalID string) (domain.Employee, []domain.Assignment, error) {
 	return l.store.Employee(ctx, c.Company.ID, externalID)
+}
+
+// EmployeePages calls each with all assignments of one employee, a page at a time; the
+// slice is reused. Codes: employee_not_found, employee_offboarded.
+func (l *Learning) EmployeePages(ctx context.Context, c domain.Caller, externalID string, each func(domain.Employee, []domain.Assignment) error) error {
+	return l.store.EmployeePages(ctx, c.Company.ID, externalID, each)
 }
 
 // PatchEmployee changes, offboards or brings back an employee. Codes:

@@ -41,6 +41,8 @@ const (
 	checkBatch      = 2000
 	importShown     = 100 // failed rows and changes that a check returns
 	importRetention = 30 * 24 * time.Hour
+	// importsRemembered is in how many of the latest imports a column's name is looked up.
+	importsRemembered = 20
 )
 
 // Imports is the import of employees from files.
@@ -65,18 +67,28 @@ func (i *Imports) Upload(ctx context.Context, c domain.Caller, fileName string, 
 	if err != nil {
 		return domain.Import{}, domain.Invalid(domain.FieldError{Field: "file", Message: err.Error()})
 	}
-	latest, err := i.store.LatestImports(ctx, c.Company.ID, 1)
+	if head := slices.IndexFunc(table.Header, isAddress); head >= 0 {
+		return domain.Import{}, domain.Invalid(domain.FieldError{Field: "file", Message: "The first row must name the columns, but it has an e-mail address. " +
+			"Put a row such as “externalId, name, email” above it."})
+	}
+	latest, err := i.store.LatestImports(ctx, c.Company.ID, importsRemembered)
 	if err != nil {
 		return domain.Import{}, err
 	}
 	before := map[string]domain.ImportField{}
-	for _, old := range latest {
+	for _, old := range slices.Backward(latest) {
 		for n, head := range old.Header {
 			before[head] = old.Fields[n]
 		}
 	}
 	in := domain.Import{FileName: fileName, Header: table.Header, Fields: domain.GuessImportFields(table.Header, before)}
 	return i.store.AddImport(ctx, c, in, table.Rows)
+}
+
+// isAddress reports whether a cell is an e-mail address.
+func isAddress(cell string) bool {
+	_, host, found := strings.Cut(strings.TrimSpace(cell), "@")
+	return found && strings.Contains(host, ".") && !strings.ContainsAny(cell, "( ")
 }
 
 // Get returns an import and its first rows. Codes: not_found.

@@ -113,15 +113,34 @@ func (r *importRun) markHeld(ctx context.Context, decided []importDecision) erro
 // Check returns what an import would do now. It changes nothing.
 func (i *Imports) Check(ctx context.Context, c domain.Caller, in domain.Import) (domain.ImportCheck, error) {
 	out := domain.ImportCheck{Counts: map[domain.ImportOutcome]int64{}}
+	err := i.decideAll(ctx, c, in,
+		func(row domain.ImportRow, d importDecision) { countRow(&out, row, d) },
+		func(e domain.Employee) {
+			if out.Missing++; len(out.MissingPeople) < importShown {
+				out.MissingPeople = append(out.MissingPeople, e)
+			}
+		})
+	return out, err
+}
+
+// Missing returns all employees whom an import does not name.
+func (i *Imports) Missing(ctx context.Context, c domain.Caller, in domain.Import) (out []domain.Employee, err error) {
+	err = i.decideAll(ctx, c, in, func(domain.ImportRow, importDecision) {}, func(e domain.Employee) { out = append(out, e) })
+	return out, err
+}
+
+// decideAll calls row for each row of an import with what would become of it, and then
+// missing for each employee whom none of them names.
+func (i *Imports) decideAll(ctx context.Context, c domain.Caller, in domain.Import, row func(domain.ImportRow, importDecision), missing func(domain.Employee)) error {
 	run, err := i.newRun(ctx, c.Company, in)
 	if err != nil {
-		return out, err
+		return err
 	}
 	named := map[int64]bool{}
 	for after := int64(0); ; {
 		rows, err := i.store.ImportRows(ctx, in, "", after, checkBatch)
 		if err != nil {
-			return out, err
+			return err
 		}
 		if len(rows) == 0 {
 			break
@@ -129,25 +148,21 @@ func (i *Imports) Check(ctx context.Context, c domain.Caller, in domain.Import) 
 		after = rows[len(rows)-1].Number
 		decided, err := run.decide(ctx, rows)
 		if err != nil {
-			return out, err
+			return err
 		}
 		if err := run.markHeld(ctx, decided); err != nil {
-			return out, err
+			return err
 		}
 		for n, d := range decided {
 			named[d.employee.ID] = true
-			countRow(&out, rows[n], d)
+			row(rows[n], d)
 		}
 	}
-	err = i.store.EachEmployee(ctx, in.CompanyID, func(e domain.Employee) {
-		if named[e.ID] {
-			return
-		}
-		if out.Missing++; len(out.MissingPeople) < importShown {
-			out.MissingPeople = append(out.MissingPeople, e)
+	return i.store.EachEmployee(ctx, in.CompanyID, func(e domain.Employee) {
+		if !named[e.ID] {
+			missing(e)
 		}
 	})
-	return out, err
 }
 
 // countRow adds one row to what an import would do.

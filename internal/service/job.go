@@ -13,6 +13,7 @@ import (
 
 // JobStore keeps background work.
 type JobStore interface {
+	LeaseStore
 	AddJob(ctx context.Context, c domain.Caller, in domain.NewJob) (domain.Job, error)
 	Job(ctx context.Context, company, id int64) (domain.Job, error)
 	OpenJobs(ctx context.Context) ([]domain.Job, error)
@@ -22,8 +23,6 @@ type JobStore interface {
 	CancelJob(ctx context.Context, c domain.Caller, id int64) error
 	ExpireJobs(ctx context.Context, before time.Time) (more bool, err error)
 	Company(ctx context.Context, id int64) (domain.Company, error)
-	TakeLease(ctx context.Context, name, owner string, hold time.Duration) (bool, error)
-	DropLease(ctx context.Context, name, owner string) error
 	Now() time.Time
 }
 
@@ -35,8 +34,7 @@ type JobStep func(ctx context.Context, c domain.Caller, job domain.Job) (domain.
 
 const (
 	jobPoll        = 10 * time.Second // how often to look for jobs that another process started or left unfinished
-	jobLease       = 30 * time.Second
-	maxJobFailures = 5 // failures of a step in a row that end its job
+	maxJobFailures = 5                // failures of a step in a row that end its job
 	jobRetention   = 30 * 24 * time.Hour
 )
 
@@ -105,43 +103,14 @@ func (j *Jobs) Run(ctx context.Context) {
 }
 
 // RunOpen removes expired jobs and then does the open ones, one step of each in turn,
-// until none is left or none advances. It does no steps while another replica holds
-// the lease.
+// until none is left or none advances. It does no steps while another replica does.
 func (j *Jobs) RunOpen(ctx context.Context) error {
-	const name = "jobs"
 	if _, err := j.store.ExpireJobs(ctx, j.store.Now().Add(-jobRetention)); err != nil {
 		return err
 	}
-	held, until := false, time.Time{}
-	for {
-		jobs, err := j.store.OpenJobs(ctx)
-		if err != nil {
-			return err
-		}
-		if len(jobs) == 0 {
-			break
-		}
-		advanced := false
-		for _, job := range jobs {
-			if now := j.store.Now(); until.Sub(now) < jobLease/2 { // a round of many jobs takes longer than the lease
-				if held, err = j.store.TakeLease(ctx, name, j.owner, jobLease); err != nil || !held {
-					return err
-				}
-				until = now.Add(jobLease)
-			}
-			advanced = j.advance(ctx, job) || advanced
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if !advanced { // the next round tries again
-			break
-		}
-	}
-	if !held {
-		return nil
-	}
-	return j.store.DropLease(ctx, name, j.owner)
+	return inRounds(ctx, rounds[domain.Job]{
+		store: j.store, lease: "jobs", owner: j.owner, list: j.store.OpenJobs, step: j.advance,
+	})
 }
 
 // advance does one step of a job and reports whether the job should be continued at

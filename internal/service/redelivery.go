@@ -67,50 +67,28 @@ const (
 	redeliverEvery = 10 * time.Second // looks for what another process asked for, or left undone
 )
 
-// Run does the work that no request waits for, until ctx ends: redeliveries and
-// retention.
+// Run does the work that no request waits for, until ctx ends: redeliveries,
+// retention and the partitions for the attempts to come.
 func (w *Webhooks) Run(ctx context.Context) {
-	var both sync.WaitGroup
-	both.Go(func() {
+	var all sync.WaitGroup
+	all.Go(func() {
 		Periodic{Name: "redeliver webhooks", Every: redeliverEvery, Wake: w.asked, Log: w.log, Do: w.redeliver}.Run(ctx)
 	})
-	both.Go(func() {
+	all.Go(func() {
 		Periodic{Name: "remove expired deliveries", Every: expireEvery, Log: w.log, Do: w.expire}.Run(ctx)
 	})
-	both.Wait()
+	all.Go(func() {
+		Periodic{Name: "add partitions", Every: partitionEvery, Log: w.log, Do: w.addPartitions}.Run(ctx)
+	})
+	all.Wait()
 }
 
 // redeliver continues every open redelivery in turn, so that neither a long one nor
 // one that fails keeps the others waiting, one replica at a time.
 func (w *Webhooks) redeliver(ctx context.Context) error {
-	const name, hold = "redeliveries", 30 * time.Second
-	held := false
-	for {
-		jobs, err := w.store.OpenRedeliveries(ctx)
-		if err != nil {
-			return err
-		}
-		if len(jobs) == 0 {
-			break
-		}
-		if held, err = w.store.TakeLease(ctx, name, w.owner, hold); err != nil || !held {
-			return err
-		}
-		advanced := false
-		for _, j := range jobs {
-			advanced = w.continueRedelivery(ctx, j) || advanced
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if !advanced { // the next round tries again
-			break
-		}
-	}
-	if !held {
-		return nil
-	}
-	return w.store.DropLease(ctx, name, w.owner)
+	return inRounds(ctx, rounds[domain.Redelivery]{
+		store: w.store, lease: "redeliveries", owner: w.owner, list: w.store.OpenRedeliveries, step: w.continueRedelivery,
+	})
 }
 
 // continueRedelivery does one step of a redelivery and reports whether it succeeded.

@@ -18,6 +18,7 @@ import (
 // returned. An error of yield ends the report.
 type ReportStore interface {
 	ReportCountStore
+	ReportLogStore
 	AssignmentReport(ctx context.Context, company int64, f domain.AssignmentFilter, yield func([]domain.Assignment) error) error
 	EmployeeReport(ctx context.Context, company int64, f domain.EmployeeFilter, now time.Time, yield func([]domain.EmployeeSummary) error) error
 	EmployeeListReport(ctx context.Context, company int64, f domain.EmployeeListFilter, yield func([]domain.EmployeeOverview) error) error

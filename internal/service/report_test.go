@@ -19,6 +19,7 @@ import (
 // shelf is a store with given rows.
 type shelf struct {
 	service.ReportCountStore // not called
+	service.ReportLogStore   // not called
 
 	now         time.Time
 	assignments []domain.Assignment

@@ -61,6 +61,7 @@ type EmployeeStore interface {
 	Join(ctx context.Context, c domain.Caller, n domain.Newcomer) (domain.Employee, error)
 	Employees(ctx context.Context, company int64, f domain.EmployeeFilter, p domain.PageRequest) (domain.Page[domain.Employee], error)
 	Employee(ctx context.Context, company int64, externalID string) (domain.Employee, []domain.Assignment, error)
+	EmployeePages(ctx context.Context, company int64, externalID string, each func(domain.Employee, []domain.Assignment) error) error
 	PatchEmployee(ctx context.Context, c domain.Caller, externalID string, p domain.EmployeePatch) (domain.EmployeePatched, error)
 	DeleteEmployee(ctx context.Context, c domain.Caller, externalID string) error
 }

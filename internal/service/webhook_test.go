@@ -337,7 +337,7 @@ func TestExpiredEventsAreRemoved(t *testing.T) {
 		h.hire("e", 130) // more than one step
 		h.exec(`UPDATE deliveries SET state = 'held' WHERE company_id = $1`, h.c.Company.ID)
 		h.exec(`UPDATE events SET occurred_at = $1 WHERE company_id = $2 AND external_id <> 'e7'`,
-			s.Now().Add(-31*24*time.Hour), h.c.Company.ID)
+			s.Now().Add(-s.RowRetention(30*24*time.Hour)-time.Hour), h.c.Company.ID)
 		kept := &expiring{s, make(chan struct{})}
 		w := service.NewWebhooks(kept, nil, nil, service.WebhookOptions{Log: slog.New(slog.DiscardHandler)})
 		ctx, cancel := context.WithCancel(t.Context())

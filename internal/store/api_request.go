@@ -91,44 +91,65 @@ func (s *Store) APIRequest(ctx context.Context, company, id int64) (domain.APIRe
 // are reached by cursor, and the total is not counted.
 func (s *Store) APIRequests(ctx context.Context, company int64, f domain.APIRequestFilter, p domain.PageRequest) (domain.Page[domain.APIRequest], error) {
 	out := domain.Page[domain.APIRequest]{Items: []domain.APIRequest{}}
-	where := &conditions{}
-	where.add("r.company_id = ?", company)
-	switch f.Outcome {
-	case domain.RequestFailed:
-		where.add("r.status >= 400")
-	case domain.RequestSucceeded:
-		where.add("r.status < 400")
-	}
-	if f.TokenID != 0 {
-		where.add("r.token_id = ?", f.TokenID)
-	}
-	if f.From != nil {
-		where.add("r.at >= ?", *f.From)
-	}
-	if f.To != nil {
-		where.add("r.at < ?", *f.To)
-	}
 	b := &db.Batch{}
-	if search := domain.CleanSearch(f.Search); search != "" {
-		folded := s.db.Folded("x.request_id")
-		found := `SELECT x.id FROM api_requests x WHERE x.company_id = ? AND ` + prefixRange(folded) + ` ORDER BY x.company_id, ` + folded + ` LIMIT ?`
-		args := append(append([]any{company}, prefixArgs(domain.FoldID(search))...), domain.MaxMatches)
-		where.add(`r.id IN (`+found+`)`, args...)
-		limitedQueries{[]string{found}, args, domain.MaxMatches}.queryFull(b, &out.Capped)
+	if found := s.requestsFound(company, f.Search); found != nil {
+		found.queryFull(b, &out.Capped)
 	}
-	if p.After != nil {
-		where.add("(r.at, r.id) < (?, ?)", time.UnixMilli(p.After.At).UTC(), p.After.ID)
-	}
-	limit := where.limit(domain.PageRequest{Limit: p.Limit})
-	b.Query(func(row db.Rows) error {
-		r := domain.APIRequest{CompanyID: company}
-		err := scanAPIRequest(row, &r)
-		out.Items = append(out.Items, r)
-		return err
-	}, `SELECT `+apiRequestColumns+` FROM api_requests r`+where.where()+` ORDER BY r.at DESC, r.id DESC`+limit, where.args...)
+	s.requestLog(company, f).queue(b, p, &out.Items)
 	err := s.read(ctx, b)
 	out.Items, out.More = trimPage(out.Items, p.Limit)
 	return out, err
+}
+
+// requestsFound returns the query of the ids of the requests that a search finds, nil if
+// there is no search.
+func (s *Store) requestsFound(company int64, text string) *limitedQueries {
+	if text = domain.CleanSearch(text); text == "" {
+		return nil
+	}
+	folded := s.db.Folded("x.request_id")
+	sql := `SELECT x.id FROM api_requests x WHERE x.company_id = ? AND ` + prefixRange(folded) + ` ORDER BY x.company_id, ` + folded + ` LIMIT ?`
+	args := append(append([]any{company}, prefixArgs(domain.FoldID(text))...), domain.MaxMatches)
+	return &limitedQueries{[]string{sql}, args, domain.MaxMatches}
+}
+
+// requestLog returns a company's log of requests as a list of pages.
+func (s *Store) requestLog(company int64, f domain.APIRequestFilter) pagedList[domain.APIRequest] {
+	queue := func(b *db.Batch, p domain.PageRequest, into *[]domain.APIRequest) {
+		where := &conditions{}
+		where.add("r.company_id = ?", company)
+		switch f.Outcome {
+		case domain.RequestFailed:
+			where.add("r.status >= 400")
+		case domain.RequestSucceeded:
+			where.add("r.status < 400")
+		}
+		if f.TokenID != 0 {
+			where.add("r.token_id = ?", f.TokenID)
+		}
+		if f.From != nil {
+			where.add("r.at >= ?", *f.From)
+		}
+		if f.To != nil {
+			where.add("r.at < ?", *f.To)
+		}
+		if found := s.requestsFound(company, f.Search); found != nil {
+			where.add(`r.id IN (`+found.parts[0]+`)`, found.args...)
+		}
+		if p.After != nil {
+			where.add("(r.at, r.id) < (?, ?)", p.After.Time(), p.After.ID)
+		}
+		limit := where.limit(domain.PageRequest{Limit: p.Limit})
+		b.Query(func(row db.Rows) error {
+			r := domain.APIRequest{CompanyID: company}
+			err := scanAPIRequest(row, &r)
+			*into = append(*into, r)
+			return err
+		}, `SELECT `+apiRequestColumns+` FROM api_requests r`+where.where()+` ORDER BY r.at DESC, r.id DESC`+limit, where.args...)
+	}
+	return pagedList[domain.APIRequest]{queue: queue, cursor: func(r domain.APIRequest) domain.Cursor {
+		return domain.Cursor{ID: r.ID, At: r.At.UnixMilli()}
+	}}
 }
 
 // APIRequestHours returns the counts of a company's calls since an instant by hour,
@@ -165,19 +186,19 @@ func (s *Store) ExpireAPIRequests(ctx context.Context, before time.Time) error {
 		if err := s.read(ctx, b); err != nil || next == 0 {
 			return err
 		}
-		n, err := s.expireStep(ctx, `DELETE FROM api_requests WHERE company_id = $2 AND id IN (SELECT r.id FROM api_requests r
-			WHERE r.company_id = $2 AND r.at < $1 ORDER BY r.at, r.id LIMIT $3`+s.db.ForUpdate("r")+s.db.SkipLocked()+`)`, before, next, expireRows)
+		n, err := s.execStep(ctx, `DELETE FROM api_requests WHERE company_id = $2 AND id IN (SELECT r.id FROM api_requests r
+			WHERE r.company_id = $2 AND r.at < $1 ORDER BY r.at, r.id LIMIT $3`+s.db.ForUpdate("r")+s.db.SkipLocked()+`)`, before, next, rowsPerStep)
 		if err != nil {
 			return err
 		}
-		if _, err := s.expireStep(ctx, `DELETE FROM api_request_hours WHERE company_id = $2 AND hour < $1`, before, next); err != nil {
+		if _, err := s.execStep(ctx, `DELETE FROM api_request_hours WHERE company_id = $2 AND hour < $1`, before, next); err != nil {
 			return err
 		}
-		if _, err := s.expireStep(ctx, `DELETE FROM api_request_mentions WHERE company_id = $2 AND at < $1`, before, next); err != nil {
+		if _, err := s.execStep(ctx, `DELETE FROM api_request_mentions WHERE company_id = $2 AND at < $1`, before, next); err != nil {
 			return err
 		}
 		company = next
-		if n < expireRows {
+		if n < rowsPerStep {
 			company++ // this one is done, or another replica removes the rest
 		}
 	}

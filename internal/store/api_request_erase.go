@@ -120,7 +120,7 @@ func (s *Store) FinishErasures(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err := s.expireStep(ctx, `DELETE FROM erased_mentions WHERE company_id IN (SELECT c.id FROM companies c) AND at < $1`,
+	_, err := s.execStep(ctx, `DELETE FROM erased_mentions WHERE company_id IN (SELECT c.id FROM companies c) AND at < $1`,
 		s.Now().Add(-erasedMentionTime))
 	return err
 }

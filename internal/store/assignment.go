@@ -79,11 +79,11 @@ func (s *Store) Assignments(ctx context.Context, company int64, f domain.Assignm
 	paged, order := assignmentConditions(company, f, anyIndex), ` ORDER BY a.id`
 	total := paged.assignmentTotal(company, f, kept)
 	if f.UpdatedSince != nil {
-		order = ` ORDER BY a.updated_at, a.id`
+		order = ` ORDER BY ` + ofEmployee(f, "a.updated_at") + `, a.id`
 	}
 	switch {
 	case p.After != nil && f.UpdatedSince != nil:
-		paged.add("(a.updated_at, a.id) > (?, ?)", time.UnixMilli(p.After.At).UTC(), p.After.ID)
+		paged.add("("+ofEmployee(f, "a.updated_at")+", a.id) > (?, ?)", time.UnixMilli(p.After.At).UTC(), p.After.ID)
 	case p.After != nil:
 		paged.add("a.id > ?", p.After.ID)
 	}
@@ -130,13 +130,13 @@ func (c *conditions) addAssignmentFilter(company int64, f domain.AssignmentFilte
 			company, f.EmployeeExternalID)
 	}
 	if f.Status != "" {
-		c.add("a.status = ?", string(f.Status))
+		c.add(ofEmployee(f, "a.status")+" = ?", string(f.Status))
 	}
 	if f.CourseID != 0 {
-		c.add("a.course_id = ?", f.CourseID)
+		c.add(ofEmployee(f, "a.course_id")+" = ?", f.CourseID)
 	}
 	if f.UpdatedSince != nil {
-		c.add("a.updated_at >= ?", *f.UpdatedSince)
+		c.add(ofEmployee(f, "a.updated_at")+" >= ?", *f.UpdatedSince)
 	}
 }
 

@@ -12,22 +12,24 @@ import (
 // the total. Its inner statement finds the rows of the page from an index alone,
 // however many it passes over; only those of the page are read.
 func (s *Store) AssignmentList(ctx context.Context, company int64, q domain.AssignmentQuery, p domain.PageRequest) (domain.Page[domain.Assignment], error) {
-	var out domain.Page[domain.Assignment]
 	source, err := s.newAssignmentSource(ctx, company, q)
 	if err != nil {
-		return out, err
+		return domain.Page[domain.Assignment]{}, err
 	}
-	cond := source.cond
-	order := ` ORDER BY a.id DESC`
-	switch {
-	case q.ByDeadline():
-		order = ` ORDER BY a.deadline, a.id`
-		if p.After != nil {
-			cond.add("(a.deadline, a.id) > (?, ?)", p.After.Time(), p.After.ID)
+	if source.tryListOrderFirst {
+		out, err := s.assignmentPage(ctx, company, s.newAssignmentScan(company, q, p), q, p)
+		if err != nil || out.More {
+			return out, err
 		}
-	case p.After != nil:
-		cond.add("a.id < ?", p.After.ID)
 	}
+	source.cond.addPosition(q, p)
+	return s.assignmentPage(ctx, company, source, q, p)
+}
+
+// assignmentPage returns the page of the list whose assignments the source selects.
+func (s *Store) assignmentPage(ctx context.Context, company int64, source assignmentSource, q domain.AssignmentQuery, p domain.PageRequest) (domain.Page[domain.Assignment], error) {
+	var out domain.Page[domain.Assignment]
+	cond, order := source.cond, listOrder(q)
 	limit := cond.limit(domain.PageRequest{Limit: p.Limit})
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
@@ -42,7 +44,7 @@ func (s *Store) AssignmentList(ctx context.Context, company int64, q domain.Assi
 	if search := domain.CleanSearch(q.Search); search != "" {
 		s.queryCapped(b, company, search, &out.Capped)
 	}
-	err = s.read(ctx, b)
+	err := s.read(ctx, b)
 	out.Items, out.More = trimPage(out.Items, p.Limit)
 	return out, err
 }
@@ -70,6 +72,10 @@ func (s *Store) addQuery(cond *conditions, company int64, q domain.AssignmentQue
 		cond.add("a.status = 'started'")
 	case domain.TabNeedsRetry, domain.TabFailed, domain.TabCompleted:
 		cond.add("a.status = ?", string(q.Tab))
+		if q.Recent { // the literal lets the planner use the index of completions
+			cond.add("a.status = 'completed'")
+			cond.add("a.completed_at >= ?", domain.RecentSince(now))
+		}
 	}
 	s.narrow(cond, company, q)
 }

@@ -127,10 +127,7 @@ func (s *Store) AuditReport(ctx context.Context, company int64, f domain.AuditFi
 }
 
 // auditBatch is the reportBatch of audit entries.
-type auditBatch struct{ rows []domain.AuditEntry }
-
-func (b *auditBatch) empty() bool { return b == nil || len(b.rows) == 0 }
-func (b *auditBatch) clear()      { b.rows = b.rows[:0] }
+type auditBatch = rowBatch[domain.AuditEntry]
 
 // readAudit fills batches with the entries that match the filter. As pipeline
 // explains, swap takes a full batch and returns an empty one.

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -133,12 +134,92 @@ func TestLargeEmployeeIsReadWhole(t *testing.T) {
 		for _, n := range []int{100, 101, 250} {
 			c, name := companyWithLargeEmployee(t, s, n)
 			_, assignments, err := s.Employee(t.Context(), c.Company.ID, name)
+			if n > 100 {
+				if !errors.Is(err, domain.ErrLargeEmployee) {
+					t.Errorf("an employee with %d assignments was read in one go, %v", n, err)
+				}
+				assignments, err = readPages(t, s, c, name)
+			}
 			if err != nil || len(assignments) != n {
 				t.Errorf("an employee with %d assignments is read with %d, %v", n, len(assignments), err)
 			}
 			if !slices.IsSortedFunc(assignments, func(a, b domain.Assignment) int { return int(a.ID - b.ID) }) {
 				t.Error("the assignments are not in ascending id")
 			}
+			for _, a := range assignments {
+				if a.EmployeeExternalID != name || a.EmployeeEmail == "" || a.CourseName != "Course" || a.Status != domain.StatusAssigned {
+					t.Fatalf("an assignment lacks fields: %+v", a)
+				}
+			}
+		}
+	})
+}
+
+func readPages(tb testing.TB, s *store.Store, c domain.Caller, name string) (all []domain.Assignment, err error) {
+	tb.Helper()
+	err = s.EmployeePages(tb.Context(), c.Company.ID, name, func(e domain.Employee, page []domain.Assignment) error {
+		if e.ExternalID != name || e.Email == "" || len(page) > 50 {
+			tb.Errorf("a page of %d assignments of %+v", len(page), e)
+		}
+		all = append(all, page...)
+		return nil
+	})
+	return all, err
+}
+
+// What changes while a large employee is read is in all of the answer or in none of it.
+func TestLargeEmployeeIsReadFromOneState(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		c, name := companyWithLargeEmployee(t, s, 300)
+		seen := 0
+		err := s.EmployeePages(t.Context(), c.Company.ID, name, func(_ domain.Employee, page []domain.Assignment) error {
+			if seen += len(page); seen > 50 {
+				return nil
+			}
+			active := false
+			_, err := s.PatchEmployee(t.Context(), c, name, domain.EmployeePatch{Active: &active})
+			return err
+		})
+		if err != nil || seen != 300 {
+			t.Errorf("%d of 300 assignments were read while the employee was offboarded, %v", seen, err)
+		}
+		if _, err := readPages(t, s, c, name); domain.CodeOf(err) != domain.CodeEmployeeOffboarded {
+			t.Errorf("after the offboarding: %v", err)
+		}
+		if _, err := readPages(t, s, c, "nobody"); domain.CodeOf(err) != domain.CodeEmployeeNotFound {
+			t.Errorf("an unknown employee: %v", err)
+		}
+	})
+}
+
+// Large employees are read one at a time for each company, and never take all the
+// connections.
+func TestLargeReadsLeaveConnectionsToOthers(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		c, name := companyWithLargeEmployee(t, s, 150)
+		var running, most atomic.Int64
+		var all sync.WaitGroup
+		for range 50 {
+			all.Go(func() {
+				err := s.EmployeePages(t.Context(), c.Company.ID, name, func(domain.Employee, []domain.Assignment) error {
+					n := running.Add(1)
+					defer running.Add(-1)
+					for seen := most.Load(); n > seen; seen = most.Load() {
+						most.CompareAndSwap(seen, n)
+					}
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		provision(t, s, storetest.Company(t, s, "neighbour"), "somebody")
+		all.Wait()
+		if most.Load() != 1 {
+			t.Errorf("%d large employees of a company were read at once", most.Load())
 		}
 	})
 }
@@ -241,7 +322,7 @@ func readAgainAndAgain(b *testing.B, s *store.Store, c domain.Caller, name strin
 			case <-end:
 				return
 			case <-time.After(50 * time.Millisecond):
-				_, _, _ = s.Employee(b.Context(), c.Company.ID, name)
+				_, _ = readPages(b, s, c, name)
 			}
 		}
 	}()

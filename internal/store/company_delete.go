@@ -22,7 +22,7 @@ var companyTablesSQL = map[string]string{
 				JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
 				WHERE i.indrelid = c.oid AND i.indisprimary)
 		FROM pg_class c JOIN pg_attribute o ON o.attrelid = c.oid AND o.attname = 'company_id' AND NOT o.attisdropped
-		WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace ORDER BY 1`,
+		WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relnamespace = current_schema()::regnamespace ORDER BY 1`,
 }
 
 // referencedTables are emptied after the others, in this order, because rows of others
@@ -121,7 +121,7 @@ func (s *Store) emptyTable(ctx context.Context, t companyTable, company int64) (
 		case "assignments":
 			n, err = s.deleteAssignments(ctx, company)
 		default:
-			n, err = s.expireStep(ctx, `DELETE FROM `+t.name+` WHERE company_id = $1 AND (`+t.key+`) IN
+			n, err = s.execStep(ctx, `DELETE FROM `+t.name+` WHERE company_id = $1 AND (`+t.key+`) IN
 				(SELECT `+t.key+` FROM `+t.name+` WHERE company_id = $1 LIMIT $2)`, company, deleteStep)
 		}
 		removed += n

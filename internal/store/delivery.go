@@ -35,6 +35,25 @@ func scanDelivery(r db.Rows, d *domain.Delivery, more ...any) error {
 // Deliveries returns a page of the log, newest first, without bodies.
 func (s *Store) Deliveries(ctx context.Context, company int64, f domain.DeliveryFilter, after *domain.Cursor, limit int) (domain.DeliveryPage, error) {
 	page := domain.DeliveryPage{Items: []domain.Delivery{}}
+	b := &db.Batch{}
+	s.deliveryLog(company, f).queue(b, domain.PageRequest{Limit: limit, After: after}, &page.Items)
+	s.queryLogCapped(b, company, f.Search, &page.Capped)
+	err := s.read(ctx, b)
+	if len(page.Items) > limit {
+		page.Items = page.Items[:limit]
+		next := deliveryCursor(page.Items[limit-1])
+		page.Next = &next
+	}
+	return page, err
+}
+
+func deliveryCursor(last domain.Delivery) domain.Cursor {
+	return domain.Cursor{At: last.CreatedAt.UnixMilli(), UUID: last.ID}
+}
+
+// deliveryConditions returns the conditions of a filter except its state. The first
+// argument is the company, the second the endpoint if the filter has one: see logSQL.
+func (s *Store) deliveryConditions(company int64, f domain.DeliveryFilter) *conditions {
 	c := &conditions{}
 	c.add("d.company_id = ?", company)
 	if f.EndpointID != 0 {
@@ -53,25 +72,25 @@ func (s *Store) Deliveries(ctx context.Context, company int64, f domain.Delivery
 		c.add("d.created_at < ?", *f.To)
 	}
 	s.searchDeliveries(c, company, f.Search)
-	if after != nil {
-		c.add("(d.created_at, d.id) < (?, ?)", after.Time(), after.UUID)
+	return c
+}
+
+// deliveryLog returns the log as a list of pages.
+func (s *Store) deliveryLog(company int64, f domain.DeliveryFilter) pagedList[domain.Delivery] {
+	queue := func(b *db.Batch, p domain.PageRequest, into *[]domain.Delivery) {
+		c := s.deliveryConditions(company, f)
+		if p.After != nil {
+			c.add("(d.created_at, d.id) < (?, ?)", p.After.Time(), p.After.UUID)
+		}
+		c.args = append(c.args, p.Limit+1)
+		b.Query(func(r db.Rows) error {
+			d := domain.Delivery{CompanyID: company}
+			err := scanDelivery(r, &d)
+			*into = append(*into, d)
+			return err
+		}, logSQL(c, f), c.args...)
 	}
-	c.args = append(c.args, limit+1)
-	b := &db.Batch{}
-	b.Query(func(r db.Rows) error {
-		d := domain.Delivery{CompanyID: company}
-		err := scanDelivery(r, &d)
-		page.Items = append(page.Items, d)
-		return err
-	}, logSQL(c, f), c.args...)
-	s.queryLogCapped(b, company, f.Search, &page.Capped)
-	err := s.read(ctx, b)
-	if len(page.Items) > limit {
-		page.Items = page.Items[:limit]
-		last := page.Items[limit-1]
-		page.Next = &domain.Cursor{At: last.CreatedAt.UnixMilli(), UUID: last.ID}
-	}
-	return page, err
+	return pagedList[domain.Delivery]{queue: queue, cursor: deliveryCursor}
 }
 
 // WaitingDeliveries counts the endpoint's pending and held deliveries.

@@ -13,6 +13,9 @@ import (
 
 const employeeColumns = `e.company_id, e.id, coalesce(e.external_id, ''), e.email, e.name, e.role, e.tags, e.joined_at, e.left_at`
 
+// employeeColumnCount is the number of employeeColumns.
+const employeeColumnCount = 9
+
 func scanEmployee(r db.Rows, e *domain.Employee, more ...any) error {
 	var tags string
 	dest := append([]any{&e.CompanyID, &e.ID, &e.ExternalID, &e.Email, &e.Name, &e.Role, &tags, &e.JoinedAt, &e.LeftAt}, more...)
@@ -94,7 +97,12 @@ func (s *Store) Employees(ctx context.Context, company int64, f domain.EmployeeF
 	if p.After != nil {
 		after = p.After.ID
 	}
-	paged := employeeConditions(company, f, anyIndex, after)
+	from, order, path := ` FROM employees e`, ` ORDER BY e.id`, anyIndex
+	if f.ByTag() {
+		from = ` FROM employee_tags t` + s.db.Join("employees", "e", "e.company_id = t.company_id AND e.id = t.employee_id")
+		order, path = ` ORDER BY t.employee_id`, alongTags
+	}
+	paged := employeeConditions(company, f, path, after)
 	total := paged.employeeTotal(company, f, kept)
 	limit := paged.limit(p)
 	b := s.listBatch(kept)
@@ -105,7 +113,7 @@ func (s *Store) Employees(ctx context.Context, company int64, f domain.EmployeeF
 		}
 		out.Items = append(out.Items, e)
 		return nil
-	}, `SELECT `+employeeColumns+`, `+total+` FROM employees e`+paged.where()+` ORDER BY e.id`+limit, paged.args...)
+	}, `SELECT `+employeeColumns+`, `+total+from+paged.where()+order+limit, paged.args...)
 	err = s.read(ctx, b)
 	if err == nil && len(out.Items) == 0 && !p.First() {
 		cond := &conditions{}
@@ -134,8 +142,17 @@ func (c *conditions) addEmployeeFilter(company int64, f domain.EmployeeFilter, p
 	if f.Email != "" {
 		c.add("e.email_folded = ?", domain.FoldEmail(f.Email))
 	}
-	if f.Tag != "" {
-		c.add(path.isAmong("e.id", "t.employee_id", "employee_tags t WHERE t.company_id = ? AND t.tag = ? AND t.employee_id > ?"), company, f.Tag, after)
+	const tagged = "employee_tags t WHERE t.company_id = ? AND t.tag = ? AND t.employee_id > ?"
+	switch {
+	case f.Tag == "":
+	case path == alongTags:
+		c.add("t.company_id = ?", company)
+		c.add("t.tag = ?", f.Tag)
+		c.add("t.employee_id > ?", after)
+	case f.ByTag():
+		c.add(path.isAmong("e.id", "t.employee_id", tagged), company, f.Tag, after)
+	default: // the other filter finds one employee
+		c.add(primaryKeyWalk.isAmong("e.id", "t.employee_id", tagged), company, f.Tag, after)
 	}
 	if after > 0 {
 		c.add("e.id > ?", after)
@@ -174,13 +191,23 @@ func (s employeeSelector) former() string {
 		ORDER BY e.left_at DESC, e.id DESC`
 }
 
-// Employee returns a live employee with all assignments by ascending id. Codes:
-// employee_not_found, employee_offboarded.
+// Employee returns a live employee with all assignments by ascending id, if there are
+// no more than maxBatchedAssignments; otherwise it returns domain.ErrLargeEmployee, and
+// EmployeePages reads them. Codes: employee_not_found, employee_offboarded.
 func (s *Store) Employee(ctx context.Context, company int64, externalID string) (domain.Employee, []domain.Assignment, error) {
 	key := employeeKey{company, externalID}
-	found, err := s.readEmployee(ctx, key)
-	if err == nil && found.ID == 0 {
+	var found employeeWithAssignments
+	var err error
+	if s.employees != nil {
+		found, err = s.employees.Do(ctx, key)
+	} else {
+		found, err = s.readEmployeeAlone(ctx, key)
+	}
+	switch {
+	case err == nil && found.ID == 0:
 		err = s.missingEmployee(ctx, company, externalID)
+	case err == nil && found.large():
+		return found.Employee, nil, domain.ErrLargeEmployee
 	}
 	return found.Employee, found.assignments, err
 }
@@ -197,48 +224,21 @@ type employeeWithAssignments struct {
 	assignments []domain.Assignment
 }
 
-// maxBatchedAssignments is how many assignments of one employee are read at first,
-// together with other employees. Somebody who has more is read again, alone, so that
-// callers who share a statement never wait for a large answer to another one.
-const maxBatchedAssignments = 100
-
-// large reports whether the employee has assignments that were not read.
-func (k *employeeWithAssignments) large() bool { return len(k.assignments) > maxBatchedAssignments }
-
 // withinBatch holds for the assignments of an employee that are read in a batch:
 // one more than the limit, which tells that there are more.
 var withinBatch = fmt.Sprintf(` AND a.id <= coalesce((SELECT x.id FROM assignments x
 	WHERE x.company_id = e.company_id AND x.employee_id = e.id AND x.revoked_at IS NULL
 	ORDER BY x.id LIMIT 1 OFFSET %d), %d)`, maxBatchedAssignments, math.MaxInt64)
 
-// readEmployee looks one employee up with all assignments. A large answer is read
-// while no other one of the company is, so that it keeps no other company waiting.
-func (s *Store) readEmployee(ctx context.Context, key employeeKey) (employeeWithAssignments, error) {
-	var found employeeWithAssignments
-	var err error
-	if s.employees != nil {
-		found, err = s.employees.Do(ctx, key)
-	} else {
-		found, err = s.readEmployeeAlone(ctx, key, fmt.Sprintf(` LIMIT %d`, maxBatchedAssignments+1))
-	}
-	if err != nil || !found.large() {
-		return found, err
-	}
-	release, err := s.largeReads.Acquire(ctx, key.company)
-	if err != nil {
-		return found, mapUnavailable(err)
-	}
-	defer release()
-	return s.readEmployeeAlone(ctx, key, "")
-}
-
-func (s *Store) readEmployeeAlone(ctx context.Context, key employeeKey, limit string) (employeeWithAssignments, error) {
+// readEmployeeAlone looks one employee up, with the first assignments.
+func (s *Store) readEmployeeAlone(ctx context.Context, key employeeKey) (employeeWithAssignments, error) {
 	out := make([]employeeWithAssignments, 1)
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return scanEmployeeWithAssignments(r, out) },
 		`SELECT `+employeeColumns+`, 0, `+fieldList(true)+` FROM employees e`+
 			s.db.LeftJoin("assignments", "a", assignmentsOfEmployee)+s.db.LeftJoin("courses", "c", courseOfAssignment)+`
-			WHERE e.company_id = $1 AND e.external_id = $2 AND e.left_at IS NULL ORDER BY a.id`+limit, key.company, key.externalID)
+			WHERE e.company_id = $1 AND e.external_id = $2 AND e.left_at IS NULL ORDER BY a.id`+
+			fmt.Sprintf(` LIMIT %d`, maxBatchedAssignments+1), key.company, key.externalID)
 	err := s.read(ctx, b)
 	return out[0], err
 }

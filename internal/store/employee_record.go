@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -43,6 +44,7 @@ func (s *Store) EmployeeRecord(ctx context.Context, company, id int64) (domain.E
 	if out.ID == 0 {
 		return out, domain.ErrEmployeeNotFound
 	}
+	out.History = withoutTwins(out.History)
 	slices.SortStableFunc(out.History, func(x, y domain.HistoryEntry) int {
 		return cmp.Or(y.At.Compare(x.At), cmp.Compare(y.AssignmentID, x.AssignmentID))
 	})
@@ -52,8 +54,9 @@ func (s *Store) EmployeeRecord(ctx context.Context, company, id int64) (domain.E
 
 // queueHistory queues the reading of the latest history of an employee. Nothing is
 // written for it: it comes from the audit log, from the assignments, which name who
-// assigned them, and from their moves of status. What somebody did to an assignment is
-// in the audit log already.
+// assigned them, and from their own history. What somebody did to an assignment is in
+// both that and the audit log, unless it was done to several at once, or by an older
+// program: see withoutTwins.
 func (s *Store) queueHistory(b *db.Batch, company, employee int64, into *[]domain.HistoryEntry) {
 	each := func(r db.Rows) error {
 		var h domain.HistoryEntry
@@ -77,9 +80,36 @@ func (s *Store) queueHistory(b *db.Batch, company, employee int64, into *[]domai
 		s.db.Join("audit_entries", "e", `e.company_id = a.company_id AND e.record_id = CAST(a.id AS text) AND e.record_kind = 'assignment'
 			AND (e.action <> 'assignment.created' OR a.assigned_by IS NULL)`)+`
 		JOIN courses c ON c.id = a.course_id ORDER BY e.at DESC, e.id DESC LIMIT $3`, company, employee, recordRows)
-	b.Query(each, `SELECT h.at, 'platform', '', 'assignment.' || h.to_status, a.id, c.name, '' FROM `+theirs+
-		s.db.Join("assignment_history", "h", `h.company_id = a.company_id AND h.assignment_id = a.id AND h.actor_kind IS NULL`)+`
+	b.Query(each, `SELECT h.at, coalesce(h.actor_kind, 'platform'), `+actorLabelSQL("coalesce(h.actor, '')")+`, `+historyActionSQL+`,
+			a.id, c.name, coalesce(h.detail, '') FROM `+theirs+
+		s.db.Join("assignment_history", "h", `h.company_id = a.company_id AND h.assignment_id = a.id`)+`
 		JOIN courses c ON c.id = a.course_id ORDER BY h.at DESC, h.id DESC LIMIT $3`, company, employee, recordRows)
+}
+
+// historyActionSQL returns what an entry of an assignment's history is called in the
+// audit log.
+var historyActionSQL = func() string {
+	text := `CASE WHEN h.actor_kind IS NULL THEN 'assignment.' || h.to_status`
+	for _, kind := range slices.Sorted(maps.Keys(actActions)) {
+		text += ` WHEN h.cause = '` + string(kind) + `' THEN '` + actActions[kind] + `'`
+	}
+	return text + ` ELSE 'assignment.' || h.cause END`
+}()
+
+// withoutTwins leaves out entries of an assignment's history that the audit log has too.
+func withoutTwins(list []domain.HistoryEntry) []domain.HistoryEntry {
+	type key struct {
+		at         int64
+		assignment int64
+		action     string
+	}
+	seen := map[key]bool{}
+	return slices.DeleteFunc(list, func(h domain.HistoryEntry) bool {
+		k := key{h.At.UnixMilli(), h.AssignmentID, h.Action}
+		isTwin := h.AssignmentID != 0 && seen[k]
+		seen[k] = true
+		return isTwin
+	})
 }
 
 // releaseHistory queues that the audit entries about an employee who is erased are

@@ -15,7 +15,7 @@ func (s *Store) ProvisionAlone(ctx context.Context, c domain.Caller, in domain.P
 
 // EmployeeAlone is Employee without a batcher, for comparison.
 func (s *Store) EmployeeAlone(ctx context.Context, company int64, externalID string) error {
-	_, err := s.readEmployeeAlone(ctx, employeeKey{company, externalID}, "")
+	_, err := s.readEmployeeAlone(ctx, employeeKey{company, externalID})
 	return err
 }
 

@@ -10,9 +10,46 @@ import (
 // TabCounts counts the live assignments of each tab, narrowed by the query's other
 // fields. Without them, or with a course alone, it reads the kept totals. Otherwise it
 // counts among the first domain.MaxTabCount assignments and sets More if there are
-// others. What is overdue or due soon changes with the clock and is exact.
+// others. What is overdue or due soon changes with the clock and is exact. A recent
+// query counts only what is recent in the tab of completed assignments.
 func (s *Store) TabCounts(ctx context.Context, company int64, q domain.AssignmentQuery) (domain.TabCounts, error) {
-	if q.Tab = domain.TabAll; q != (domain.AssignmentQuery{CourseID: q.CourseID}) {
+	recent := q.Recent
+	q.Tab, q.Recent = domain.TabAll, false
+	out, err := s.countAllTabs(ctx, company, q)
+	if err != nil || !recent {
+		return out, err
+	}
+	n, err := s.countRecent(ctx, company, q)
+	out.N[domain.TabCompleted], out.More = min(n, domain.MaxTabCount), out.More || n > domain.MaxTabCount
+	if q == (domain.AssignmentQuery{}) {
+		out.N[domain.TabCompleted], out.More = n, false
+	}
+	return out, err
+}
+
+// countRecent counts the recent completions of a query: those of the whole company
+// from the kept totals, others up to one more than domain.MaxTabCount.
+func (s *Store) countRecent(ctx context.Context, company int64, q domain.AssignmentQuery) (int64, error) {
+	kept, err := s.hasFigures(ctx, company)
+	if err != nil {
+		return 0, err
+	}
+	if kept && q == (domain.AssignmentQuery{}) {
+		var c conditions
+		since := c.arg(domain.RecentSince(s.Now()).Unix())
+		return s.readTotal(ctx, c.keptTotal(company, totalCompleted, "number_key >= "+since), c.args)
+	}
+	q.Tab, q.Recent = domain.TabCompleted, true
+	source, err := s.newAssignmentSource(ctx, company, q)
+	if err != nil {
+		return 0, err
+	}
+	limit := source.cond.limit(domain.PageRequest{Limit: domain.MaxTabCount})
+	return s.readTotal(ctx, `count(*) FROM (SELECT a.id`+source.clause(s.db)+limit+`) c`, source.cond.args)
+}
+
+func (s *Store) countAllTabs(ctx context.Context, company int64, q domain.AssignmentQuery) (domain.TabCounts, error) {
+	if q != (domain.AssignmentQuery{CourseID: q.CourseID}) {
 		return s.countTabs(ctx, company, q)
 	}
 	out := domain.TabCounts{N: map[domain.AssignmentTab]int64{}}

@@ -227,7 +227,7 @@ func (s *Store) ProvisionAll(ctx context.Context, c domain.Caller, in []domain.P
 // in small transactions.
 func (s *Store) ExpireImports(ctx context.Context, before time.Time) error {
 	for {
-		n, err := s.expireStep(ctx, `DELETE FROM imports WHERE (company_id, id) IN (SELECT i.company_id, i.id FROM imports i
+		n, err := s.execStep(ctx, `DELETE FROM imports WHERE (company_id, id) IN (SELECT i.company_id, i.id FROM imports i
 			WHERE i.created_at < $1 ORDER BY i.created_at LIMIT 1`+s.db.ForUpdate("i")+s.db.SkipLocked()+`)`, before)
 		if err != nil || n == 0 {
 			return err

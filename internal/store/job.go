@@ -229,7 +229,7 @@ const expireJobsStep = 10
 // ExpireJobs removes jobs that finished before the instant, with their items, and
 // reports whether there may be more.
 func (s *Store) ExpireJobs(ctx context.Context, before time.Time) (more bool, err error) {
-	n, err := s.expireStep(ctx, `DELETE FROM jobs WHERE (company_id, id) IN (SELECT j.company_id, j.id FROM jobs j
+	n, err := s.execStep(ctx, `DELETE FROM jobs WHERE (company_id, id) IN (SELECT j.company_id, j.id FROM jobs j
 		WHERE j.finished_at < $1 ORDER BY j.finished_at LIMIT `+strconv.Itoa(expireJobsStep)+`)`, before)
 	return n == expireJobsStep, err
 }

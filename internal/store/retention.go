@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// expireStep is how many events one transaction removes, with their deliveries
+	// eventsPerStep is how many events one transaction removes, with their deliveries
 	// and attempts: few enough for a short transaction.
-	expireStep = 100
-	// expireRows is the same for tables whose rows stand alone.
-	expireRows = 500
+	eventsPerStep = 100
+	// rowsPerStep is the same for tables whose rows stand alone.
+	rowsPerStep = 500
 )
 
 type eventKey struct{ company, id int64 }
@@ -26,6 +26,16 @@ type deliveryKey struct {
 // deliveries and attempts, and reports whether there may be more. Deliveries that
 // are still to be sent stay, and so do their events.
 func (s *Store) ExpireEvents(ctx context.Context, before time.Time) (more bool, err error) {
+	return s.expireEvents(ctx, before, `1 = 1`)
+}
+
+// ExpireRemovals is ExpireEvents for the events of people who left. After an erasure only
+// this event still identifies the person, so it must not outlive the retention.
+func (s *Store) ExpireRemovals(ctx context.Context, before time.Time) (more bool, err error) {
+	return s.expireEvents(ctx, before, `v.kind = 'employee.removed'`)
+}
+
+func (s *Store) expireEvents(ctx context.Context, before time.Time, condition string) (more bool, err error) {
 	err = s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		var events []eventKey
 		b := &db.Batch{}
@@ -34,13 +44,13 @@ func (s *Store) ExpireEvents(ctx context.Context, before time.Time) (more bool, 
 			err := r.Scan(&k.company, &k.id)
 			events = append(events, k)
 			return err
-		}, `SELECT v.company_id, v.id FROM events v WHERE v.occurred_at < $1 AND NOT EXISTS (SELECT 1 FROM deliveries d
+		}, `SELECT v.company_id, v.id FROM events v WHERE v.occurred_at < $1 AND `+condition+` AND NOT EXISTS (SELECT 1 FROM deliveries d
 				WHERE d.company_id = v.company_id AND d.event_id = v.id AND d.state = 'pending')
-			ORDER BY v.occurred_at LIMIT $2`, before, expireStep)
+			ORDER BY v.occurred_at LIMIT $2`, before, eventsPerStep)
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}
-		more = len(events) == expireStep
+		more = len(events) == eventsPerStep
 		if len(events) == 0 {
 			return nil
 		}
@@ -49,7 +59,8 @@ func (s *Store) ExpireEvents(ctx context.Context, before time.Time) (more bool, 
 	return more, err
 }
 
-// removeEvents keeps what was put back into the queue since the events were chosen.
+// removeEvents deletes the events with their deliveries and attempts, except those that
+// were put back into the queue since they were chosen.
 func (s *Store) removeEvents(ctx context.Context, tx db.Tx, events []eventKey) error {
 	var deliveries []deliveryKey
 	b := &db.Batch{}
@@ -81,7 +92,8 @@ func (s *Store) removeEvents(ctx context.Context, tx db.Tx, events []eventKey) e
 }
 
 // ExpireWebhooks removes redeliveries that finished and endpoints that were removed
-// before the instant, and previous secrets that no longer sign.
+// before the instant, and previous secrets that no longer sign. It asks for the pending
+// deliveries of an endpoint and for the others apart, because each has an index of its own.
 func (s *Store) ExpireWebhooks(ctx context.Context, before time.Time) error {
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		b := &db.Batch{}
@@ -102,7 +114,7 @@ func (s *Store) ExpireWebhooks(ctx context.Context, before time.Time) error {
 // small transactions, except those that are the history of an employee: they stay as
 // long as the employee. Several replicas may call it at once.
 func (s *Store) ExpireAudit(ctx context.Context, before time.Time) error {
-	if _, err := s.expireStep(ctx, `DELETE FROM former_administrators WHERE removed_at < $1`, before); err != nil {
+	if _, err := s.execStep(ctx, `DELETE FROM former_administrators WHERE removed_at < $1`, before); err != nil {
 		return err
 	}
 	for company := int64(0); ; {
@@ -113,12 +125,12 @@ func (s *Store) ExpireAudit(ctx context.Context, before time.Time) error {
 		if err := s.read(ctx, b); err != nil || next == 0 {
 			return err
 		}
-		n, err := s.expireStep(ctx, `DELETE FROM audit_entries WHERE company_id = $2 AND id IN (SELECT e.id FROM audit_entries e
-			WHERE e.company_id = $2 AND e.at < $1 AND e.employee_id <= 0 ORDER BY e.at, e.id LIMIT $3`+s.db.ForUpdate("e")+s.db.SkipLocked()+`)`, before, next, expireRows)
+		n, err := s.execStep(ctx, `DELETE FROM audit_entries WHERE company_id = $2 AND id IN (SELECT e.id FROM audit_entries e
+			WHERE e.company_id = $2 AND e.at < $1 AND e.employee_id <= 0 ORDER BY e.at, e.id LIMIT $3`+s.db.ForUpdate("e")+s.db.SkipLocked()+`)`, before, next, rowsPerStep)
 		if err != nil {
 			return err
 		}
-		if company = next; n < expireRows {
+		if company = next; n < rowsPerStep {
 			company++ // done, or the rest is being removed by another replica
 		}
 	}
@@ -129,15 +141,15 @@ func (s *Store) ExpireAudit(ctx context.Context, before time.Time) error {
 // a new one. Several replicas may call it at once.
 func (s *Store) ExpireActivities(ctx context.Context, before time.Time) error {
 	for {
-		n, err := s.expireStep(ctx, `DELETE FROM activities WHERE id IN (SELECT x.id FROM activities x
-			WHERE x.received_at < $1 ORDER BY x.received_at LIMIT $2`+s.db.ForUpdate("x")+s.db.SkipLocked()+`)`, before, expireRows)
-		if err != nil || n < expireRows {
+		n, err := s.execStep(ctx, `DELETE FROM activities WHERE id IN (SELECT x.id FROM activities x
+			WHERE x.received_at < $1 ORDER BY x.received_at LIMIT $2`+s.db.ForUpdate("x")+s.db.SkipLocked()+`)`, before, rowsPerStep)
+		if err != nil || n < rowsPerStep {
 			return err
 		}
 	}
 }
 
-func (s *Store) expireStep(ctx context.Context, sql string, args ...any) (n int64, err error) {
+func (s *Store) execStep(ctx context.Context, sql string, args ...any) (n int64, err error) {
 	err = s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		n, err = tx.Exec(ctx, sql, args...)
 		return err

@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -44,8 +45,9 @@ type Store struct {
 	// platformWrites does the same for the changes of the platform, which reach the
 	// records of all companies: a third. The rest is left to other companies.
 	platformWrites *db.Limit
-	// largeReads lets one large answer per company be read at a time.
-	largeReads *db.Limit
+	// largeReads lets one large employee per company be read at a time, and
+	// allLargeReads a few in all: see EmployeePages.
+	largeReads, allLargeReads *db.Limit
 
 	cacheMu       sync.Mutex
 	onCacheChange []func(domain.CacheKind)
@@ -88,6 +90,10 @@ func OpenWith(ctx context.Context, address string, options db.Options) (*Store, 
 // connections.
 const companyWait = 5 * time.Second
 
+// largeWait is how long a call waits until it may read a large employee: less than
+// the API's limit for a request.
+const largeWait = 12 * time.Second
+
 // sqliteCompanyWrites is how many changes of one company wait for SQLite's only writer
 // at a time. Those that wait share a commit, so that they do not hold up others for long.
 const sqliteCompanyWrites = 16
@@ -97,7 +103,7 @@ func New(engine db.Engine) *Store {
 	s := &Store{
 		db: engine, wake: func([]domain.EndpointKey) {},
 		companyWrites: db.NewLimit(engine.Stats().Max/2, companyWait), platformWrites: db.NewLimit(engine.Stats().Max/3, companyWait),
-		largeReads:  db.NewLimit(1, companyWait),
+		largeReads: db.NewLimit(1, largeWait), allLargeReads: db.NewLimit(min(engine.Stats().Max/4, runtime.GOMAXPROCS(0)/2), largeWait),
 		stopSending: func(context.Context, []domain.RecordKey) error { return nil },
 	}
 	if engine.Name() == "sqlite" { // its reads make no round trip, and it has one writer
@@ -223,11 +229,6 @@ func (c *conditions) bind(text string, args ...any) string {
 }
 
 func (c *conditions) where() string { return " WHERE " + strings.Join(c.parts, " AND ") }
-
-// clone returns a copy that can be extended without changing c.
-func (c *conditions) clone() *conditions {
-	return &conditions{parts: append([]string(nil), c.parts...), args: append([]any(nil), c.args...)}
-}
 
 // limit returns the LIMIT clause of a page. It asks for one row more than the
 // page has, which shows whether another page follows. The limit is no argument:

@@ -92,6 +92,18 @@ func (s *Store) CreateToken(ctx context.Context, c domain.Caller, n domain.NewTo
 // Tokens lists tokens, the newest first.
 func (s *Store) Tokens(ctx context.Context, f domain.TokenFilter, p domain.PageRequest) (domain.Page[domain.Token], error) {
 	out := domain.Page[domain.Token]{Items: []domain.Token{}}
+	where := tokenConditions(f)
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error { return r.Scan(&out.Total) }, `SELECT count(*) FROM tokens t`+where.where(), where.args...)
+	tokenList(f).queue(b, p, &out.Items)
+	if err := s.read(ctx, b); err != nil {
+		return out, err
+	}
+	out.Items, out.More = trimPage(out.Items, p.Limit)
+	return out, nil
+}
+
+func tokenConditions(f domain.TokenFilter) *conditions {
 	where := &conditions{}
 	where.add("1 = 1")
 	if f.CompanyID != 0 {
@@ -103,25 +115,26 @@ func (s *Store) Tokens(ctx context.Context, f domain.TokenFilter, p domain.PageR
 	if search := domain.CleanSearch(f.Search); search != "" {
 		where.add(`(`+prefixRange("t.name_folded")+` OR t.last_four = ?)`, append(prefixArgs(domain.FoldName(search)), search)...)
 	}
-	b := &db.Batch{}
-	b.Query(func(r db.Rows) error { return r.Scan(&out.Total) }, `SELECT count(*) FROM tokens t`+where.where(), where.args...)
-	where = where.clone()
-	if p.After != nil {
-		where.add("t.id < ?", p.After.ID)
+	return where
+}
+
+// tokenList returns the tokens that match the filter as a list of pages.
+func tokenList(f domain.TokenFilter) pagedList[domain.Token] {
+	queue := func(b *db.Batch, p domain.PageRequest, into *[]domain.Token) {
+		where := tokenConditions(f)
+		if p.After != nil {
+			where.add("t.id < ?", p.After.ID)
+		}
+		text := `SELECT ` + tokenColumns + ` FROM tokens t JOIN companies c ON c.id = t.company_id` +
+			where.where() + ` ORDER BY t.id DESC` + where.limit(p)
+		b.Query(func(r db.Rows) error {
+			var t domain.Token
+			err := scanToken(r, &t)
+			*into = append(*into, t)
+			return err
+		}, text, where.args...)
 	}
-	text := `SELECT ` + tokenColumns + ` FROM tokens t JOIN companies c ON c.id = t.company_id` +
-		where.where() + ` ORDER BY t.id DESC` + where.limit(p)
-	b.Query(func(r db.Rows) error {
-		var t domain.Token
-		err := scanToken(r, &t)
-		out.Items = append(out.Items, t)
-		return err
-	}, text, where.args...)
-	if err := s.read(ctx, b); err != nil {
-		return out, err
-	}
-	out.Items, out.More = trimPage(out.Items, p.Limit)
-	return out, nil
+	return pagedList[domain.Token]{queue: queue, cursor: func(t domain.Token) domain.Cursor { return domain.Cursor{ID: t.ID} }}
 }
 
 type tokenKey struct{ company, id int64 }

@@ -19,8 +19,19 @@ func TestDocumentationAndReceiver(t *testing.T) {
 	if b == nil {
 		return
 	}
-	for _, path := range []string{"/docs/errors", "/docs/search?q=token", "/demo/receiver"} {
-		b.checkPage(path)
+	looks := newInspection(true, 390)
+	b.open("/docs")
+	pages := evaluate[[]string](b, `[...new Set([...document.querySelectorAll('nav a[href^="/docs"]')].map(a => a.pathname))]`)
+	if len(pages) < 20 {
+		t.Errorf("only %d pages are in the contents: %q", len(pages), pages)
+	}
+	for _, path := range append(pages, "/docs/search?q=token") {
+		if path != "/docs/api" { // is inspected with the pages of the cabinet
+			looks.visit(b, path)
+		}
+	}
+	for _, dark := range []bool{false, true} {
+		newInspection(dark, 390, 1440).visit(b, "/demo/receiver")
 	}
 	b.open("/docs/webhooks")
 	b.click("Dark")

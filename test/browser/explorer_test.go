@@ -2,19 +2,21 @@ package browser
 
 import (
 	"testing"
-
-	"github.com/coursebridge/coursebridge/internal/apptest"
 )
 
 // TestExplorer makes a call in the API docs as an integrator does, on a desktop and on
-// a phone. The page is the same on every engine, so it runs on one.
+// a phone.
 func TestExplorer(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, apptest.Start(t, options))
-	b := f.administrator()
-	if b == nil {
-		return
-	}
+	onEachEngine(t, func(_ *testing.T, f *fixture) {
+		if b := f.administrator(); b != nil {
+			b.exploreAPI(f)
+		}
+	})
+}
+
+func (b *tab) exploreAPI(f *fixture) {
+	b.Helper()
 	token := b.createToken("Explorer")
 	f.provision(token, 1)
 
@@ -25,7 +27,7 @@ func TestExplorer(t *testing.T) {
 	b.waitFor("the operation below the header, and open",
 		list+`.classList.contains('is-open') && `+list+`.getBoundingClientRect().top >= 48 && `+list+`.getBoundingClientRect().top < 200`)
 	if at := evaluate[string](b, `location.hash`); at != "#operations-Employees-listEmployees" {
-		t.Errorf("the address is %q", at)
+		b.Errorf("the address is %q", at)
 	}
 	evaluate[bool](b, list+`.querySelector('.opblock-summary-control').click(), true`)
 	b.waitFor("the closed operation", `!`+list+`.classList.contains('is-open')`)
@@ -48,7 +50,7 @@ func TestExplorer(t *testing.T) {
 		document.querySelector('#operations-Employees-listEmployees table.parameters input') !== null`)
 	filled := evaluate[string](b, `[...document.querySelectorAll('#operations-Employees-listEmployees table.parameters input')].filter(e => e.value && !['page', 'limit'].includes(e.placeholder)).map(e => e.placeholder + '=' + e.value).join()`)
 	if filled != "" {
-		t.Errorf("optional parameters are filled in: %s", filled)
+		b.Errorf("optional parameters are filled in: %s", filled)
 	}
 	evaluate[bool](b, `document.querySelector('#operations-Employees-listEmployees .execute').click(), true`)
 	b.waitFor("the person in the answer", `document.querySelector('#operations-Employees-listEmployees .live-responses-table')?.innerText.includes('HR-1') === true`)
@@ -58,7 +60,7 @@ func TestExplorer(t *testing.T) {
 	b.waitFor("another request id", id+` !== '' && `+id+` !== '`+first+`' && '`+first+`' !== ''`)
 	const icon = `getComputedStyle(document.querySelector('.curl-command .copy-to-clipboard button'))`
 	if colour := evaluate[string](b, icon+`.backgroundColor`); colour != "rgb(89, 99, 110)" || evaluate[string](b, icon+`.maskImage`) == "none" {
-		t.Errorf("the copy icon has the colour %s", colour)
+		b.Errorf("the copy icon has the colour %s", colour)
 	}
 
 	b.emulate(390, "light")

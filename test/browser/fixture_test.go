@@ -48,19 +48,46 @@ type fixture struct {
 	company app.CompanyCreated
 }
 
-// administrator opens a window and signs in with the first sign-in link. It
-// returns nil if there is no browser.
+// administrator opens a browser window, signs in with the company's first sign-in link
+// and chooses a password. It returns nil if there is no browser.
 func (f *fixture) administrator() *tab {
 	f.Helper()
 	b := newTab(f.T, f.program.URL)
 	if b == nil {
 		return nil
 	}
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := client.PostForm(f.program.URL+f.signInPath(), url.Values{"password": {password}, "repeat": {password}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusSeeOther {
+		f.Fatalf("choose a password: %s", res.Status)
+	}
+	b.setCookies(res.Cookies())
+	b.open("/cabinet")
+	return b
+}
+
+// signInPath returns the path of the company's first sign-in link.
+func (f *fixture) signInPath() string {
+	f.Helper()
 	link, err := url.Parse(f.company.SignInURL)
 	if err != nil {
 		f.Fatal(err)
 	}
-	b.open(link.Path)
+	return link.Path
+}
+
+// firstSignIn does what administrator does in the browser, by the link's page.
+func (f *fixture) firstSignIn() *tab {
+	f.Helper()
+	b := newTab(f.T, f.program.URL)
+	if b == nil {
+		return nil
+	}
+	b.open(f.signInPath())
 	b.fill("input[name=password]", password)
 	b.fill("input[name=repeat]", password)
 	b.click("Save and continue")

@@ -29,7 +29,7 @@ func (b *tab) createToken(name string) string {
 func TestFromFirstSignInToRevokedToken(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(t *testing.T, f *fixture) {
-		b := f.administrator()
+		b := f.firstSignIn()
 		if b == nil {
 			return
 		}
@@ -108,7 +108,7 @@ func (b *tab) testEvent(hook *receiver, secret string) {
 func TestSignInAndOut(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(t *testing.T, f *fixture) {
-		b := f.administrator()
+		b := f.firstSignIn()
 		if b == nil {
 			return
 		}

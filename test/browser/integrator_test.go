@@ -195,6 +195,7 @@ func (b *tab) checkPaperAndCharts() {
 
 func (b *tab) emulateMedium(medium string) {
 	b.Helper()
+	b.scheme = ""
 	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: medium})
 		return err

@@ -8,8 +8,6 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
-
-	"github.com/coursebridge/coursebridge/internal/apptest"
 )
 
 // pressVisible clicks the button with these words, as a mouse does: what covers it gets the click.
@@ -22,20 +20,24 @@ func (b *tab) pressVisible(words string) {
 }
 
 // TestEverythingWorksWithoutScripts walks through an integrator's main errands with
-// scripts turned off. Pages are the same on every engine, so it runs on one.
+// scripts turned off.
 func TestEverythingWorksWithoutScripts(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, apptest.Start(t, options))
-	b := f.administrator()
-	if b == nil {
-		return
-	}
+	onEachEngine(t, func(_ *testing.T, f *fixture) {
+		if b := f.administrator(); b != nil {
+			b.workWithoutScripts(f)
+		}
+	})
+}
+
+func (b *tab) workWithoutScripts(f *fixture) {
+	b.Helper()
 	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 		return err
 	}))
 	token := b.createToken("HR sync")
-	hook := newReceiver(t)
+	hook := newReceiver(b.T)
 	hook.answer(http.StatusBadGateway)
 
 	b.open("/cabinet/webhooks/new")

@@ -2,6 +2,8 @@ package browser
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +25,8 @@ type tab struct {
 	ctx  context.Context
 	base string
 
+	scheme string // the emulated one
+
 	mu       sync.Mutex
 	requests []string
 }
@@ -37,8 +41,8 @@ func newTab(t *testing.T, base string) *tab {
 	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 	b := &tab{T: t, ctx: ctx, base: base}
-	// The first step opens the window, which lives as long as the context it is
-	// done with: not the short one of b.do.
+	// The first action opens the window and ties it to ctx, so it must not be b.do's
+	// short context.
 	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1440, 900)); err != nil {
 		t.Fatalf("open a window: %v", err)
 	}
@@ -104,6 +108,19 @@ func evaluate[T any](b *tab, script string) T {
 
 func (b *tab) open(path string) { b.Helper(); b.do(chromedp.Navigate(b.base + path)) }
 
+// setCookies adds the cookies of a response to the window.
+func (b *tab) setCookies(cookies []*http.Cookie) {
+	b.Helper()
+	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		for _, c := range cookies {
+			if _, err := cdp.Call(ctx, t, network.SetCookie, network.SetCookieParams{Name: c.Name, Value: c.Value, URL: b.base, Path: c.Path}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
 // onNewPage runs the script on every page that is opened from now on, before its own.
 func (b *tab) onNewPage(script string) {
 	b.Helper()
@@ -122,12 +139,20 @@ func (b *tab) fill(selector, value string) {
 	b.waitFor("a field "+selector, strings.NewReplacer("%SELECTOR%", quote(selector), "%VALUE%", quote(value)).Replace(script))
 }
 
-// click clicks the first visible button or link with these words.
+// click clicks the first visible button or link with these words. A link that leads to
+// another page marks this one as being left, so that nothing is found on it any more: the
+// next page may have a button of the same name.
 func (b *tab) click(words string) {
 	b.Helper()
 	const script = `(() => { const w = %WORDS%; const all = [...document.querySelectorAll('dialog[open] button, dialog[open] a, button, a, summary')];
 		const el = all.find(e => e.innerText.trim() === w && e.offsetParent !== null) || all.find(e => e.innerText.trim() === w);
-		if (!el) return false; el.click(); return true })()`
+		if (!el) return false;
+		let followed = false;
+		addEventListener('click', e => { followed = !e.defaultPrevented }, {once: true});
+		el.click();
+		const page = address => address.split('#')[0];
+		if (followed && el.href && !el.download && !el.target && page(el.href) !== page(location.href)) window.isBeingLeft = true;
+		return true })()`
 	b.waitFor("a button “"+words+"”", replaceWords(script, words))
 }
 
@@ -141,8 +166,8 @@ func (b *tab) waitForText(text string) {
 	b.waitFor("the text “"+text+"”", `document.body !== null && document.body.innerText.includes(`+quote(text)+`)`)
 }
 
-// waitFor waits until the script returns true on a page that has loaded whole: what is
-// clicked earlier than its scripts are ready does nothing yet.
+// waitFor runs the script until it returns true, on a page that has loaded whole: a click
+// before the page's scripts are ready has no effect.
 func (b *tab) waitFor(what, script string) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -151,7 +176,7 @@ func (b *tab) waitFor(what, script string) {
 	defer tick.Stop()
 	for {
 		// A page that is being left has no context to ask in; the next one has.
-		if ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.readyState === 'complete' && (`+script+`)`)); err == nil && ok {
+		if ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.readyState === 'complete' && !window.isBeingLeft && (`+script+`)`)); err == nil && ok {
 			return
 		}
 		select {
@@ -162,16 +187,37 @@ func (b *tab) waitFor(what, script string) {
 	}
 }
 
-func quote(s string) string { return "`" + strings.ReplaceAll(s, "`", "\\`") + "`" }
+// quote returns s as a literal of JavaScript.
+func quote(s string) string {
+	text, _ := json.Marshal(s) // a string always has a JSON text
+	return string(text)
+}
 
-// emulate sets the window's width and the colour scheme. Nothing moves, so that colours
-// and places are the final ones at once.
+// emulate sets the window's width and the colour scheme. Animations are off, so that
+// colours and positions are final at once.
 func (b *tab) emulate(width int64, scheme string) {
 	b.Helper()
-	b.do(chromedp.EmulateViewport(width, 900), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+	b.do(chromedp.EmulateViewport(width, 900))
+	if scheme == b.scheme {
+		return
+	}
+	b.scheme = scheme
+	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
 		})
 		return err
 	}))
+}
+
+// evaluateAsync is evaluate for a script whose value is a promise.
+func evaluateAsync[T any](b *tab, script string) T {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	out, err := chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.Fatalf("at %s: evaluate %q: %v", b.location(), script, err)
+	}
+	return out
 }

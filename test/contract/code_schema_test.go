@@ -110,7 +110,7 @@ func fieldsOf(typ reflect.Type) map[string]field {
 	out := map[string]field{}
 	for _, f := range reflect.VisibleFields(typ) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Anonymous || name == "" {
+		if f.Anonymous || name == "" || name == "-" {
 			continue
 		}
 		out[name] = field{typ: f.Type, optional: options == "omitempty"}

@@ -29,7 +29,7 @@ var rules = map[string]rule{
 	"internal/app":  {[]string{anything}, ""},
 	"internal/demo": {[]string{"internal/domain", "internal/service", "client"}, adapter + "; it receives webhooks with client, as customers do"},
 
-	"internal/publicapi":        {[]string{"internal/domain", "internal/service", "internal/httpapi", "api", "api/v1"}, adapter},
+	"internal/publicapi":        {[]string{"internal/domain", "internal/service", "internal/httpapi", "internal/arrival", "api", "api/v1"}, adapter},
 	"internal/platformapi":      {[]string{"internal/domain", "internal/service", "internal/httpapi", "api", "api/v1"}, adapter},
 	"internal/cabinet":          {[]string{"internal/domain", "internal/service", "internal/report", "internal/httpapi", "internal/arrival"}, adapter},
 	"internal/cabinet/view":     {nil, "a page only renders values that it is given; it fetches nothing"},

@@ -42,6 +42,21 @@ func (c *client) body(request []byte, keep bool) ([]byte, error) {
 	if _, err := c.conn.Write(request); err != nil {
 		return nil, err
 	}
+	return c.answer(keep)
+}
+
+// later is like do, and begins to read the response after a while.
+func (c *client) later(request []byte, wait time.Duration) error {
+	if _, err := c.conn.Write(request); err != nil {
+		return err
+	}
+	time.Sleep(wait)
+	_, err := c.answer(false)
+	return err
+}
+
+// answer reads a response and returns its body if keep is true.
+func (c *client) answer(keep bool) ([]byte, error) {
 	status, err := c.in.ReadSlice('\n')
 	if err != nil {
 		return nil, err
@@ -55,7 +70,7 @@ func (c *client) body(request []byte, keep bool) ([]byte, error) {
 	var body []byte
 	switch {
 	case length < 0:
-		body, err = c.chunks()
+		body, err = c.chunks(keep || !ok)
 	case keep || !ok:
 		body = make([]byte, length)
 		_, err = io.ReadFull(c.in, body)
@@ -87,7 +102,8 @@ func (c *client) header() (int, error) {
 	}
 }
 
-func (c *client) chunks() ([]byte, error) {
+// chunks reads a chunked body and returns it if keep is true.
+func (c *client) chunks(keep bool) ([]byte, error) {
 	var body []byte
 	for {
 		line, err := c.in.ReadSlice('\n')
@@ -98,14 +114,16 @@ func (c *client) chunks() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		start := len(body)
-		body = append(body, make([]byte, n+2)...) // with its line break
-		if _, err := io.ReadFull(c.in, body[start:]); err != nil {
-			return nil, err
+		if keep {
+			chunk := make([]byte, n)
+			if _, err := io.ReadFull(c.in, chunk); err != nil {
+				return nil, err
+			}
+			body = append(body, chunk...)
+			n = 0
 		}
-		body = body[:start+int(n)]
-		if n == 0 {
-			return body, nil
+		if _, err := c.in.Discard(int(n) + len("\r\n")); err != nil || n == 0 {
+			return body, err
 		}
 	}
 }

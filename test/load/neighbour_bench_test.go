@@ -127,10 +127,66 @@ func provisionOnce(b *testing.B, server, token, email string) {
 	}
 }
 
+// manyAssignments is how many assignments a large employee has; 10,000 are allowed.
+const manyAssignments = 9500
+
+// addLargeEmployee assigns manyAssignments to the worker w-0.
+func (f company) addLargeEmployee(b *testing.B, c *client) {
+	b.Helper()
+	f.provisionWorkers(b, c)
+	for round := range manyAssignments / bulkSize {
+		items := make([]string, bulkSize)
+		for i := range items {
+			items[i] = fmt.Sprintf(`{"employeeExternalId":"w-0","courseId":%d,"externalId":"large-%d-%d"}`, f.courseID, round, i)
+		}
+		if err := c.do(post("/api/v1/assignments/bulk", f.token, []byte(`{"items":[`+strings.Join(items, ",")+`]}`))); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkMemoryOfLargeEmployees measures how much the server's memory grows while 50
+// clients ask for an employee with thousands of assignments at once, and read nothing
+// for the first five seconds.
+func BenchmarkMemoryOfLargeEmployees(b *testing.B) {
+	const readers, limit = 50, 200 // MB
+	for _, engine := range engineNames {
+		b.Run(engine, func(b *testing.B) {
+			database := engines[engine](b)
+			noisy := newCompany(b, database)
+			p := serve(b, database)
+			clients := newFleet(b, p.address, readers)
+			noisy.addLargeEmployee(b, clients[0])
+			request := get(employeePath+"w-0", noisy.token)
+			for b.Loop() {
+				before, most := p.rss(b), 0.0
+				var running sync.WaitGroup
+				done := make(chan struct{})
+				for _, c := range clients {
+					running.Go(func() {
+						if err := c.later(request, 5*time.Second); err != nil && !strings.Contains(err.Error(), "503") {
+							b.Error(err)
+						}
+					})
+				}
+				go func() { running.Wait(); close(done) }()
+				for reading := true; reading; {
+					select {
+					case <-done:
+						reading = false
+					case <-time.After(20 * time.Millisecond):
+						most = max(most, p.rss(b))
+					}
+				}
+				below(b, fmt.Sprintf("memory of %d readers of an employee with %d assignments, %s", readers, manyAssignments, engine), most-before, limit, "MB")
+			}
+		})
+	}
+}
+
 // BenchmarkNeighbourOfLargeEmployees measures a company that reads small employees
 // while eight clients of another company read one with thousands of assignments.
 func BenchmarkNeighbourOfLargeEmployees(b *testing.B) {
-	const assignments = 9500 // of one employee, who may have 10,000
 	for _, engine := range engineNames {
 		b.Run(engine, func(b *testing.B) {
 			database := engines[engine](b)
@@ -140,19 +196,10 @@ func BenchmarkNeighbourOfLargeEmployees(b *testing.B) {
 				return get(fmt.Sprintf("%sw-%d", employeePath, i%bulkSize), quiet.token)
 			}}
 			quiet.provisionWorkers(b, n.clients[0])
-			noisy.provisionWorkers(b, n.clients[0])
-			for round := range assignments / bulkSize {
-				items := make([]string, bulkSize)
-				for i := range items {
-					items[i] = fmt.Sprintf(`{"employeeExternalId":"w-0","courseId":%d,"externalId":"large-%d-%d"}`, noisy.courseID, round, i)
-				}
-				if err := n.clients[0].do(post("/api/v1/assignments/bulk", noisy.token, []byte(`{"items":[`+strings.Join(items, ",")+`]}`))); err != nil {
-					b.Fatal(err)
-				}
-			}
+			noisy.addLargeEmployee(b, n.clients[0])
 			readers := newFleet(b, p.address, 8)
 			for b.Loop() {
-				n.compareAlone(b, fmt.Sprintf("reads next to employees with %d assignments, %s", assignments, engine), func(ctx context.Context) {
+				n.compareAlone(b, fmt.Sprintf("reads next to employees with %d assignments, %s", manyAssignments, engine), func(ctx context.Context) {
 					request := get(employeePath+"w-0", noisy.token)
 					var all sync.WaitGroup
 					for _, c := range readers {

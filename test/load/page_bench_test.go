@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
@@ -115,6 +116,21 @@ func (v *visitor) enter(ctx context.Context, link string) error {
 	return nil
 }
 
+// visit serves a database and signs in as the company's administrator.
+func visit(b *testing.B, database string) *visitor {
+	b.Helper()
+	link := runJSON[struct{ SignInURL string }](b, database, "admin", "link", "--email", "ann@acme.example").SignInURL
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	v := &visitor{Client: http.Client{Jar: jar}, base: "http://" + serve(b, database).address}
+	if err := v.enter(b.Context(), link); err != nil {
+		b.Fatal(err)
+	}
+	return v
+}
+
 // open requests a page and returns it with the time it took.
 func (v *visitor) open(b *testing.B, path string) (string, time.Duration) {
 	b.Helper()
@@ -165,7 +181,7 @@ func filteredPages(now time.Time) (out []string) {
 	for _, kind := range []string{"assignment.created", "assignment.completed", "assignment.failed", "assignment.overdue", "employee.joined", "employee.removed"} {
 		filters = append(filters, "event="+kind)
 	}
-	filters = append(filters, "q=asg-4242", "q=nobody", "q=asg-4242&state=failed", "q=asg-4242&endpoint=2&event=assignment.created")
+	filters = append(filters, "q=asg-4242", "q=asg-4", "q=a", "q=nobody", "q=asg-4242&state=failed", "q=asg-4242&endpoint=2&event=assignment.created")
 	for _, f := range filters {
 		out = append(out, "/cabinet/deliveries?"+f)
 	}
@@ -177,6 +193,33 @@ func filteredPages(now time.Time) (out []string) {
 		"q=load&action=second_factor.", "q=c4ca4238a0b923820dcc509a6f75849b",
 	} {
 		out = append(out, "/cabinet/audit?"+f)
+	}
+	return out
+}
+
+// deepLogPages returns pages from the middle and from near the end of the logs, with
+// and without filters, as links have them.
+func deepLogPages(now time.Time) (out []string) {
+	for _, log := range []struct {
+		path    string
+		list    domain.List
+		last    domain.Cursor
+		days    []int
+		filters []string
+	}{
+		{"/cabinet/deliveries?", domain.DeliveryList, domain.Cursor{UUID: "00000000-0000-7000-8000-000000000000"}, []int{15, 29},
+			[]string{"", "state=failed", "endpoint=2", "event=employee.removed", "endpoint=3&state=delivered"}},
+		{"/cabinet/audit?", domain.AuditList, domain.Cursor{ID: 1}, []int{180, 360},
+			[]string{"", "actor=person", "action=employee.", "actor=token&action=assignment.", "q=load", "q=emp-4242"}},
+		{"/cabinet/requests?period=7d", domain.RequestList, domain.Cursor{ID: 1}, []int{3, 6},
+			[]string{"", "outcome=failed", "outcome=succeeded", "token=3", "token=1&outcome=failed", "q=c4"}},
+	} {
+		for _, days := range log.days {
+			log.last.At = now.AddDate(0, 0, -days).UnixMilli()
+			for _, filter := range log.filters {
+				out = append(out, log.path+"&"+filter+"&after="+log.last.Format(log.list))
+			}
+		}
 	}
 	return out
 }
@@ -200,6 +243,7 @@ func (v *visitor) pages(b *testing.B) []string {
 			out = append(out, next)
 		}
 	}
+	out = append(out, deepLogPages(time.Now())...)
 	body, _ := v.open(b, "/cabinet/deliveries?state=failed")
 	one := regexp.MustCompile(`/cabinet/deliveries/([0-9a-f-]{36})`).FindStringSubmatch(body)
 	if one == nil {
@@ -213,30 +257,23 @@ var cursor = regexp.MustCompile(`&?after=[^&]*`)
 // BenchmarkPages requests every page of the cabinet of a company with 100,000
 // employees, 1,000,000 deliveries and 1,000,000 logged requests.
 func BenchmarkPages(b *testing.B) {
-	f := newCompany(b, engines["postgres"](b))
-	for n := 1; n <= 4; n++ {
-		f.addWebhook(b, fmt.Sprintf("http://127.0.0.1:9/hook-%d", n), "employee.joined")
-	}
-	for _, name := range []string{"second", "failing", "unused"} {
-		runJSON[struct{ Token string }](b, f.database, "token", "create", "--company", formatID(f.id), "--name", name, "--scope", "b2b_read")
-	}
-	storetest.Fill(b, storetest.Open(b, f.database), f.id, storetest.Size{Employees: 100_000, Courses: 10, Assignments: 10_000})
-	conn := connect(b, f.database)
-	for _, sql := range slices.Concat(pageLog, requestLog, []string{"VACUUM ANALYZE"}) {
-		if _, err := conn.Exec(b.Context(), sql); err != nil {
-			b.Fatalf("%.60s: %v", sql, err)
+	database := filled(b, "postgres", "coursebridge_pages", func(database string) {
+		f := newCompany(b, database)
+		for n := 1; n <= 4; n++ {
+			f.addWebhook(b, fmt.Sprintf("http://127.0.0.1:9/hook-%d", n), "employee.joined")
 		}
-	}
-	link := runJSON[struct{ SignInURL string }](b, f.database, "admin", "link", "--email", "ann@acme.example").SignInURL
-	p := serve(b, f.database)
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	v := &visitor{Client: http.Client{Jar: jar}, base: "http://" + p.address}
-	if err := v.enter(b.Context(), link); err != nil {
-		b.Fatal(err)
-	}
+		for _, name := range []string{"second", "failing", "unused"} {
+			runJSON[struct{ Token string }](b, database, "token", "create", "--company", formatID(f.id), "--name", name, "--scope", "b2b_read")
+		}
+		storetest.Fill(b, storetest.Open(b, database), f.id, storetest.Size{Employees: 100_000, Courses: 10, Assignments: 10_000})
+		conn := connect(b, database)
+		for _, sql := range slices.Concat(pageLog, requestLog, []string{"VACUUM ANALYZE"}) {
+			if _, err := conn.Exec(b.Context(), sql); err != nil {
+				b.Fatalf("%.60s: %v", sql, err)
+			}
+		}
+	})
+	v := visit(b, database)
 	pages := v.pages(b)
 	for b.Loop() {
 		v.measure(b, pages, pageRequests(b), 50)

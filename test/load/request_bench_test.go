@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"regexp"
 	"testing"
@@ -48,47 +49,109 @@ func (v *visitor) requestPages(b *testing.B) (out []string) {
 	return append(out, one)
 }
 
-// logRounds is how often BenchmarkRequestLog measures each server.
-const logRounds = 11
+// BenchmarkRequestLog starts servers this often, because each process is a little faster
+// or slower than others, and measures them in this many rounds.
+const (
+	logStarts = 3
+	logRounds = 4
+)
 
 // BenchmarkRequestLog compares point reads of a server that logs requests with those of
-// a server that does not. Both use one database, alternately, and what counts is the
-// processor time of the server and of PostgreSQL for one read.
+// two servers that do not, by the processor time of the server and of PostgreSQL for one
+// read, and by the reads per second. They use one database, in turn. How much the two
+// differ is what such a comparison can't tell from chance.
 func BenchmarkRequestLog(b *testing.B) {
 	f := newCompany(b, engines["postgres"](b))
 	conn := connect(b, f.database)
-	for _, sql := range employeesSQL {
+	for _, sql := range append(employeesSQL, "VACUUM ANALYZE") {
 		if _, err := conn.Exec(b.Context(), sql); err != nil {
 			b.Fatal(err)
 		}
 	}
-	database := postmaster(b, conn)
-	next := func(int) []byte { return get(fmt.Sprintf("%se-%d", employeePath, 1+rand.IntN(20000)), f.token) }
-	cost := func(p *program, clients fleet) float64 {
-		time.Sleep(pauseBetweenTurns) // until the other server has written its log
-		before := processTime(b, p.cmd.Process.Pid) + processTime(b, database)
-		began := time.Now()
-		reads := clients.drive(b, 2*time.Second, next) * time.Since(began).Seconds()
-		time.Sleep(pauseBetweenTurns) // until this one has
-		return (processTime(b, p.cmd.Process.Pid) + processTime(b, database) - before).Seconds() * 1e6 / reads
-	}
-	on, off := serve(b, f.database), serve(b, f.database, "--request-retention", "0")
-	onFleet, offFleet := newFleet(b, on.address, connections), newFleet(b, off.address, connections)
+	l := &logCost{b: b, f: f, database: postmaster(b, conn)}
 	for b.Loop() {
-		var with, without, ratios []float64
-		for i := range logRounds + 1 {
-			o, w := 0.0, 0.0
-			if i%2 == 0 {
-				w, o = cost(on, onFleet), cost(off, offFleet)
-			} else {
-				o, w = cost(off, offFleet), cost(on, onFleet)
-			}
+		l.with, l.without, l.control = readCosts{}, readCosts{}, readCosts{}
+		for range logStarts {
+			l.measure()
+		}
+		without := readCosts{averages(l.without.work, l.control.work), averages(l.without.rate, l.control.rate)}
+		b.ReportMetric(median(l.with.work), "us-with-log")
+		b.ReportMetric(median(without.work), "us-without-log")
+		below(b, "a point read with the log of requests, of one without, by processor time", percent(l.with.work, without.work), 103, "%")
+		below(b, "the same, by time", percent(without.rate, l.with.rate), 103, "%-by-time")
+		chance := max(math.Abs(percent(l.control.work, l.without.work)-100), math.Abs(percent(l.control.rate, l.without.rate)-100))
+		below(b, "the difference of two servers without a log", chance, 3, "%-by-chance")
+	}
+}
+
+// readCosts are the processor time of a read in µs and the reads per second of each
+// round.
+type readCosts struct{ work, rate []float64 }
+
+func averages(x, y []float64) []float64 {
+	out := make([]float64, len(x))
+	for i := range x {
+		out[i] = (x[i] + y[i]) / 2
+	}
+	return out
+}
+
+// percent returns the median of the ratios of x and y.
+func percent(x, y []float64) float64 {
+	ratios := make([]float64, len(x))
+	for i := range x {
+		ratios[i] = 100 * x[i] / y[i]
+	}
+	return median(ratios)
+}
+
+type logCost struct {
+	b        *testing.B
+	f        company
+	database int // PostgreSQL's first process
+
+	with, without, control readCosts
+}
+
+// measure starts the three servers and measures them in turn.
+func (l *logCost) measure() {
+	l.b.Helper()
+	type turn struct {
+		server  *program
+		clients fleet
+		costs   *readCosts
+	}
+	var turns []turn
+	for _, t := range []struct {
+		costs *readCosts
+		flags []string
+	}{{&l.without, []string{"--request-retention", "0"}}, {&l.with, nil}, {&l.control, []string{"--request-retention", "0"}}} {
+		p := serve(l.b, l.f.database, t.flags...)
+		turns = append(turns, turn{p, newFleet(l.b, p.address, connections), t.costs})
+	}
+	for i := range logRounds + 1 {
+		for k := range turns {
+			t := turns[(i+k)%len(turns)]
+			work, rate := l.read(t.server, t.clients)
 			if i > 0 { // the first round warms up
-				with, without, ratios = append(with, w), append(without, o), append(ratios, w/o)
+				t.costs.work, t.costs.rate = append(t.costs.work, work), append(t.costs.rate, rate)
 			}
 		}
-		b.ReportMetric(median(with), "us-with-log")
-		b.ReportMetric(median(without), "us-without-log")
-		below(b, "a point read with the log of requests, of one without, by processor time", 100*median(ratios), 103, "%")
 	}
+	for _, t := range turns {
+		t.server.kill()
+	}
+}
+
+// read measures one turn of a server, until it has written its log.
+func (l *logCost) read(p *program, clients fleet) (work, rate float64) {
+	l.b.Helper()
+	used := func() time.Duration { return processTime(l.b, p.cmd.Process.Pid) + processTime(l.b, l.database) }
+	before, began := used(), time.Now()
+	rate = clients.drive(l.b, 2*time.Second, func(int) []byte {
+		return get(fmt.Sprintf("%se-%d", employeePath, 1+rand.IntN(20000)), l.f.token)
+	})
+	reads := rate * time.Since(began).Seconds()
+	time.Sleep(pauseBetweenTurns + pauseBetweenTurns/4)
+	return (used() - before).Seconds() * 1e6 / reads, rate
 }

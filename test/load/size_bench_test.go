@@ -22,7 +22,8 @@ func BenchmarkSize(b *testing.B) {
 		"audit-entries": `'audit_entries'`,
 	}
 	size := func(what string) (n int64) {
-		const sql = `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c WHERE c.relkind = 'r' AND c.relname IN (`
+		const sql = `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c
+			LEFT JOIN pg_inherits i ON i.inhrelid = c.oid LEFT JOIN pg_class p ON p.oid = i.inhparent WHERE c.relkind = 'r' AND coalesce(p.relname, c.relname) IN (`
 		if err := conn.QueryRow(b.Context(), sql+tables[what]+`)`).Scan(&n); err != nil {
 			b.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import "./bulk.js";
 import "./busy.js";
 import "./copy.js";
 import "./dialog.js";
+import "./drop.js";
 import "./filter.js";
 import "./key.js";
 import "./live.js";

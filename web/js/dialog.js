@@ -49,7 +49,9 @@ function shut() {
   drawer.close();
   history.pushState({ htmx: true }, "", drawer.dataset.list);
   document.querySelector(".row-open")?.classList.remove("row-open");
-  document.getElementById(drawer.dataset.row)?.focus();
+  const list = document.getElementById("list");
+  list.tabIndex = -1;
+  (document.getElementById(drawer.dataset.row) ?? list).focus(); // a row that no longer fits the filter has left the list
 }
 
 addEventListener("keydown", (event) => {

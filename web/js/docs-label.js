@@ -15,7 +15,7 @@ function label(box) {
   }
   // An aria-label that differs from what the button shows can not be spoken to.
   for (const button of box.querySelectorAll(".modal-btn[aria-label]")) button.removeAttribute("aria-label");
-  for (const text of box.querySelectorAll("pre:not([tabindex])")) text.tabIndex = 0;
+  for (const text of box.querySelectorAll(":is(pre, .renderedMarkdown table):not([tabindex])")) text.tabIndex = 0;
 }
 
 export function keepLabelled(box) {

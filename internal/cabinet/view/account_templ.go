@@ -123,7 +123,7 @@ func MySignInPage(s Shell, v MySignIn) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<div class=\"actions\"><button type=\"submit\" class=\"btn btn-primary\">Change password</button></div><p class=\"help\">Your other sessions end when you change it.</p></form></section><section class=\"block\" aria-labelledby=\"second-title\"><h2 class=\"block-title\" id=\"second-title\">Two-step verification</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<p class=\"help\">Your other sessions end when you change it.</p><div class=\"actions\"><button type=\"submit\" class=\"btn btn-primary\">Change password</button></div></form></section><section class=\"block\" aria-labelledby=\"second-title\"><h2 class=\"block-title\" id=\"second-title\">Two-step verification</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

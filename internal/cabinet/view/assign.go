@@ -42,7 +42,7 @@ type AssignForm struct {
 	Errors               Errors
 }
 
-// sum describes what the form would do: 36 people × 2 courses = 72.
+// sum describes what the form would do: 36 people × 2 courses = 72 assignments.
 func (f AssignForm) sum() string {
 	courses := int64(len(f.ChosenCourses))
 	switch {
@@ -55,9 +55,9 @@ func (f AssignForm) sum() string {
 	}
 	sum := f.people() + " × " + plural(courses, "course", "courses")
 	if f.AtLeast {
-		return sum
+		return sum + "."
 	}
-	return sum + " = " + formatCount(f.People*courses)
+	return sum + " = " + plural(f.People*courses, "assignment.", "assignments.")
 }
 
 func (f AssignForm) people() string {
@@ -76,9 +76,9 @@ func (f AssignForm) skipped() string {
 		return ""
 	}
 	if f.Already == 1 {
-		return "1 already has it and is skipped."
+		return "1 exists already and is skipped."
 	}
-	return formatCount(f.Already) + " already have it and are skipped."
+	return formatCount(f.Already) + " exist already and are skipped."
 }
 
 func (f AssignForm) verb() string {

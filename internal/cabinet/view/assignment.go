@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strconv"
 	"time"
 )
@@ -39,8 +40,10 @@ var assignmentStatuses = map[string]statusWord{
 
 func (a Assignment) finished() bool { return a.Status == "completed" }
 
-func (a Assignment) requiredWord() string {
-	if a.Required {
+func (a Assignment) requiredWord() string { return requiredWord(a.Required) }
+
+func requiredWord(required bool) string {
+	if required {
 		return "Required"
 	}
 	return "Optional"
@@ -72,22 +75,35 @@ type AssignmentFilter struct {
 	Course   string
 	Tag      string
 	Required string // yes, no or empty
+	Recent   string // 1: completed in the last 30 days, or empty
 }
 
-func (f AssignmentFilter) active() bool { return f.narrowed() || f.Search != "" }
+func (f AssignmentFilter) active() bool { return f.narrowed() || f.Search+f.Recent != "" }
 
 func (f AssignmentFilter) narrowed() bool { return f.Course+f.Tag+f.Required != "" }
 
 // query returns the filter as pairs of an address.
 func (f AssignmentFilter) query() []string {
-	return []string{"tab", f.Tab, "q", f.Search, "course", f.Course, "tag", f.Tag, "required", f.Required}
+	return []string{"tab", f.Tab, "q", f.Search, "course", f.Course, "tag", f.Tag, "required", f.Required, "recent", f.Recent}
+}
+
+// hidden returns the filter as the hidden inputs of a form.
+func (f AssignmentFilter) hidden() (out []HiddenInput) {
+	for pair := range slices.Chunk(f.query(), 2) {
+		if pair[1] != "" {
+			out = append(out, HiddenInput{pair[0], pair[1]})
+		}
+	}
+	return out
 }
 
 // Path returns the address of the list, narrowed by the filter.
 func (f AssignmentFilter) Path() string { return withQuery(PathAssignments, f.query()...) }
 
 func (f AssignmentFilter) inTab(tab string) string {
-	f.Tab = tab
+	if f.Tab != tab {
+		f.Tab, f.Recent = tab, ""
+	}
 	return f.Path()
 }
 
@@ -129,6 +145,12 @@ func (l AssignmentList) total() string {
 		return "At least " + plural(t.Count, "assignment", "assignments")
 	}
 	return plural(t.Count, "assignment", "assignments")
+}
+
+// everTab returns the address of the open tab without the limit to recent assignments.
+func (f AssignmentFilter) everTab() string {
+	f.Recent = ""
+	return f.Path()
 }
 
 // all labels the choice of everything in the open tab, on all its pages.

@@ -25,7 +25,8 @@ type Confirm struct {
 	Action  string   // the path that the form is posted to
 	Verb    string   // the label of the button that confirms
 	Danger  bool     // makes the button red
-	Cancel  string   // the path of the Cancel link
+	Cancel  string   // the path of the link that does nothing
+	Keep    string   // its label, Cancel if empty
 	Hidden  []HiddenInput
 }
 

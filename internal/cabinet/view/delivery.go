@@ -95,6 +95,11 @@ func (f DeliveryFilter) active() bool { return f.narrowed() || f.Search != "" }
 // narrowed reports whether the filter holds anything but a search.
 func (f DeliveryFilter) narrowed() bool { return f.Endpoint+f.Event+f.State+f.Period.Choice != "" }
 
+// path adds the filter to a path.
+func (f DeliveryFilter) path(base string) string {
+	return withQuery(base, append(f.Period.query(), "endpoint", f.Endpoint, "event", f.Event, "state", f.State, "q", f.Search)...)
+}
+
 func (s DeliveryState) tone() Tone {
 	switch s {
 	case DeliveryDelivered:

@@ -106,5 +106,5 @@ func (l EmployeeList) empty() empty {
 	if !l.CanChange {
 		return empty{title: "No employees yet", sentence: "Employees appear here once somebody adds them or a system connects."}
 	}
-	return empty{"No employees yet", "Add a person by hand, or connect your HR system with a token.", Link{"Add employee", PathEmployeeNew}}
+	return empty{"No employees yet", "Import a list from your HR system, or add people one by one.", Link{"Import people", PathImport}}
 }

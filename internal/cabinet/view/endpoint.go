@@ -54,6 +54,15 @@ type EndpointForm struct {
 	Errors      Errors
 }
 
+// headersHelp describes the field of headers. Only a webhook that has some shows dots.
+func (f EndpointForm) headersHelp() string {
+	const help = "Added to every request, one per line, at most 10. Values are stored encrypted and not shown again"
+	if f.ID == 0 {
+		return help + "."
+	}
+	return help + "; leave the dots to keep a value."
+}
+
 // EventChoice is an event kind that can be subscribed to.
 type EventChoice struct {
 	Kind    string
@@ -74,6 +83,7 @@ type EndpointDetail struct {
 	Headers       []string // names of the company's own headers
 	HeadersLost   bool     // they can't be decrypted
 	Rate          int64    // requests a minute at most; 0: any number
+	StrictOrder   bool     // one delivery at a time
 	Since         string   // where recovering starts unless somebody chooses otherwise, as an input writes it
 }
 
@@ -82,6 +92,13 @@ func (e EndpointDetail) rate() string {
 		return "no limit"
 	}
 	return "at most " + formatCount(e.Rate)
+}
+
+func (e EndpointDetail) order() string {
+	if e.StrictOrder {
+		return "strict: one event at a time"
+	}
+	return "later events don't wait for retries"
 }
 
 // EventKind is an entry of the catalogue of events.

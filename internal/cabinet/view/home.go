@@ -42,9 +42,9 @@ func (w Work) state() string {
 	case w.IsRunning:
 		return formatPercent(w.Done, w.Total) + " done"
 	case w.Stopped:
-		return "stopped"
+		return "Stopped"
 	}
-	return "done"
+	return "Done"
 }
 
 // AttentionKind is a reason for an administrator to act.
@@ -132,7 +132,7 @@ func (f HomeFigures) list() []homeFigure {
 		},
 		{
 			label: "Completed in 30 days", value: formatCount(f.Completed),
-			change: formatChange(f.Completed-f.CompletedBefore) + " on the 30 days before", path: AssignmentFilter{Tab: "completed"}.Path(),
+			change: formatChange(f.Completed-f.CompletedBefore) + " on the 30 days before", path: AssignmentFilter{Tab: "completed", Recent: "1"}.Path(),
 		},
 	}
 }

@@ -80,11 +80,11 @@ func outcomes(all []Outcome) (out []Outcome) {
 }
 
 // JobCancel asks whether to stop background work.
-func JobCancel(id, done int64) Confirm {
+func JobCancel(j Job) Confirm {
 	return Confirm{
-		Section: SectionAssignments, Title: "Cancel this work?",
-		Effects: []string{"What has been done so far stays (" + formatCount(done) + "). The rest will not be done."},
-		Action:  PathJob(id, "cancel"), Verb: "Cancel the work", Danger: true, Cancel: PathJob(id),
+		Section: j.Section, Title: "Cancel this work?", Crumbs: []Link{j.Back, {j.Title, PathJob(j.ID)}},
+		Effects: []string{"Done so far: " + formatCount(j.Done) + " of " + plural(j.Total, j.Noun[0], j.Noun[1]) + ". That stays. The rest will not be done."},
+		Action:  PathJob(j.ID, "cancel"), Verb: "Cancel the work", Danger: true, Cancel: PathJob(j.ID), Keep: "Continue the work",
 	}
 }
 

@@ -46,6 +46,9 @@ type Health struct {
 // missing describes what share of the deliveries has not arrived.
 func (h Health) missing() string {
 	tried := h.Delivered + h.Retrying + h.Failed
+	if h.Delivered == 0 {
+		return "No delivery of the last 24 hours has arrived"
+	}
 	return formatPercent(h.Retrying+h.Failed, tried) + " of the deliveries of the last 24 hours have not arrived"
 }
 

@@ -72,7 +72,7 @@ func offboardManyEffects(people string, open int64) string {
 	return effect + offboardedMany
 }
 
-const offboardedMany = " Connected systems are told. You can bring people back one by one."
+const offboardedMany = " Connected systems are notified. You can bring people back one by one."
 
 func (f PeopleBulk) verb() string {
 	people := f.people()

@@ -150,6 +150,8 @@ var historyWords = map[string]string{
 	"employee.changed": "Changed", "employee.offboarded": "Offboarded", "employee.brought_back": "Brought back",
 	"employee.offboarding_planned": "Offboarding planned", "employee.offboarding_canceled": "Planned offboarding canceled",
 	"assignment.created": "Assigned", "assignment.revoked": "Revoked", "assignment.started": "Started",
+	"assignment.deadline_changed": "Deadline changed", "assignment.required_changed": "Required changed",
+	"assignment.attempt_granted": "Another attempt granted", "assignment.restored": "Revocation undone",
 	"assignment.completed": "Completed", "assignment.failed": "Failed", "assignment.needs_retry": "Needs another attempt",
 }
 
@@ -166,10 +168,15 @@ func (h HistoryEntry) words() string {
 }
 
 func (h HistoryEntry) detail() string {
-	if list, found := strings.CutPrefix(h.Detail, "Changed: "); found {
+	return changedFields(h.Detail)
+}
+
+// changedFields leaves of a detail that lists changed fields only their names.
+func changedFields(detail string) string {
+	if list, found := strings.CutPrefix(detail, "Changed: "); found {
 		return strings.ReplaceAll(strings.ReplaceAll(strings.TrimSuffix(list, "."), " ", ", "), "externalId", "external id")
 	}
-	return h.Detail
+	return detail
 }
 
 func (h HistoryEntry) by() string {
@@ -182,8 +189,8 @@ func (h HistoryEntry) by() string {
 // EmployeeBringBack asks before a former employee comes back.
 func EmployeeBringBack(e Employee) Confirm {
 	return Confirm{
-		Section: SectionEmployees, Crumbs: e.crumbs(), Title: "Bring “" + e.Name + "” back?",
-		Effects: []string{"The person becomes an employee again, with the same tags and without assignments. Connected systems are told."},
+		Section: SectionEmployees, Crumbs: e.crumbs(), Title: "Bring " + e.Name + " back?",
+		Effects: []string{"The person becomes an employee again, with the same tags and without assignments. Connected systems are notified."},
 		Action:  PathEmployee(e.ID, "bring-back"), Verb: "Bring back", Cancel: PathEmployee(e.ID),
 	}
 }
@@ -202,7 +209,7 @@ func EmployeeErase(e Employee, assignments, results, events int64) Confirm {
 		effects += "The content of " + plural(events, "stored event", "stored events") + " is emptied."
 	}
 	return Confirm{
-		Section: SectionEmployees, Crumbs: e.crumbs(), Title: "Erase “" + e.Name + "”?",
+		Section: SectionEmployees, Crumbs: e.crumbs(), Title: "Erase " + e.Name + "?",
 		Effects: []string{effects, "This cannot be undone. To keep the results with the name, offboard the person instead."},
 		Action:  PathEmployee(e.ID, "erase"), Verb: "Erase person", Danger: true, Cancel: PathEmployee(e.ID),
 	}
@@ -211,9 +218,9 @@ func EmployeeErase(e Employee, assignments, results, events int64) Confirm {
 // EmployeeKeep asks before a planned offboarding is canceled.
 func EmployeeKeep(e Employee) Confirm {
 	return Confirm{
-		Section: SectionEmployees, Crumbs: e.crumbs(), Title: "Cancel the planned offboarding of “" + e.Name + "”?",
-		Effects: []string{"The person stays an employee and keeps the assignments."},
-		Action:  PathEmployee(e.ID, "keep"), Verb: "Cancel offboarding", Cancel: PathEmployee(e.ID),
+		Section: SectionEmployees, Crumbs: e.crumbs(), Title: "Cancel the planned offboarding of " + e.Name + "?",
+		Effects: []string{"The person stays an employee and keeps their assignments."},
+		Action:  PathEmployee(e.ID, "keep"), Verb: "Cancel offboarding", Cancel: PathEmployee(e.ID), Keep: "Back",
 	}
 }
 
@@ -223,5 +230,5 @@ func offboardEffects(e Employee) string {
 	if e.Open > 0 {
 		effect += " " + plural(e.Open, "open assignment is revoked.", "open assignments are revoked.")
 	}
-	return effect + " Connected systems are told. You can bring the person back later."
+	return effect + " Connected systems are notified. You can bring the person back later."
 }

@@ -130,7 +130,7 @@ func (o OverdueReport) bars() []shareBar {
 func (a Assignment) daysLate(c Clock) string {
 	days := int64(c.Now.Sub(a.Deadline) / (24 * time.Hour))
 	if days < 1 {
-		return "today"
+		return "under a day"
 	}
 	return plural(days, "day", "days")
 }

@@ -68,6 +68,10 @@ func (f RequestFilter) active() bool { return f.narrowed() || f.Search != "" }
 // narrowed reports whether the filter holds anything but a search.
 func (f RequestFilter) narrowed() bool { return f.Outcome+f.Token+f.Period.Choice != "" }
 
+func (f RequestFilter) exportPath() string {
+	return withQuery(PathRequestsExport, append(f.Period.query(), "outcome", f.Outcome, "token", f.Token, "q", f.Search)...)
+}
+
 func (l RequestList) total() string {
 	if l.More {
 		return "More than " + formatCount(int64(len(l.Requests))) + " requests"

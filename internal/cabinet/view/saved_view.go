@@ -20,7 +20,7 @@ func PathView(id int64, verb string) string {
 // ViewFilters maps the pages whose filter can be saved to the parameters of their
 // addresses that a view keeps.
 var ViewFilters = map[string][]string{
-	"employees": {"show", "tag"}, "assignments": {"tab", "course", "tag", "required"},
+	"employees": {"show", "tag"}, "assignments": {"tab", "course", "tag", "required", "recent"},
 	"matrix": {"course", "tag"}, "overdue": {"course", "tag", "required"}, "courses": {"course", "tag", "required"},
 	"tags": {"course", "required"}, "compliance": {"on", "course", "tag"},
 }
@@ -91,6 +91,8 @@ func (v SavedView) words() string {
 			out = append(out, "Required")
 		case name == "required":
 			out = append(out, "Optional")
+		case name == "recent":
+			out = append(out, "In the last 30 days")
 		case name == "on":
 			out = append(out, "On "+value)
 		case name == "tab" || name == "show":

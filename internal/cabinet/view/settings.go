@@ -53,11 +53,11 @@ type RoleForm struct {
 	Errors Errors
 }
 
-// roleOptions are the roles with what they allow.
-var roleOptions = []Option{
-	{Value: "owner", Label: "Owner: everything"},
-	{Value: "administrator", Label: "Administrator: everything but administrators and company settings"},
-	{Value: "viewer", Label: "Viewer: sees everything but secrets, changes nothing"},
+// roles are the roles of administrators with what they allow.
+var roles = []struct{ value, name, allows string }{
+	{"owner", "Owner", "Can do everything."},
+	{"administrator", "Administrator", "Can do everything but change administrators and company settings."},
+	{"viewer", "Viewer", "Sees everything but secrets, and changes nothing."},
 }
 
 // roleName is how a role is shown.

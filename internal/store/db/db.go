@@ -79,6 +79,12 @@ type Engine interface {
 	// AnalyzeGrownTables refreshes the planner's statistics of tables that have
 	// grown fast. It is to be called every few seconds.
 	AnalyzeGrownTables(ctx context.Context) error
+	// AddPartitionsAhead adds empty partitions to the table of attempts, each for the
+	// deliveries of a time span. It does nothing where there are none.
+	AddPartitionsAhead(ctx context.Context, span time.Duration) error
+	// DropPartitions drops the partitions of attempts whose deliveries were made before
+	// the instant. One with a delivery that is to be sent stays.
+	DropPartitions(ctx context.Context, before time.Time) error
 	// Publish notifies every process that listens on the topic, this one included.
 	Publish(ctx context.Context, topic string, keys []string) error
 	// Listen calls fn with the keys of each notification until ctx ends. It calls

@@ -170,7 +170,9 @@ func TestWriteSurvivesDeadConnections(t *testing.T) {
 func TestReadsAreBounded(t *testing.T) {
 	t.Parallel()
 	e := openMigrated(t)
-	for setting, want := range map[string]string{"statement_timeout": "15s", "lock_timeout": "5s", "idle_in_transaction_session_timeout": "15s", "jit": "off"} {
+	for setting, want := range map[string]string{
+		"statement_timeout": "15s", "lock_timeout": "5s", "idle_in_transaction_session_timeout": "15s", "jit": "off", "max_parallel_workers_per_gather": "0",
+	} {
 		if got := query[string](t, e, `SELECT current_setting($1)`, setting); got != want {
 			t.Errorf("%s of a read is %s, want %s", setting, got, want)
 		}

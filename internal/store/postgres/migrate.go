@@ -114,9 +114,12 @@ func (l *transactionLocker) try(ctx context.Context, pool *sql.DB) (locked bool,
 	if err != nil {
 		return false, err
 	}
-	var ignored string
-	const tryLockSQL = `SELECT pg_try_advisory_xact_lock($1), set_config('idle_in_transaction_session_timeout', '0', true)`
-	err = tx.QueryRowContext(ctx, tryLockSQL, lock.DefaultLockID).Scan(&locked, &ignored)
+	err = tx.QueryRowContext(ctx, `SELECT pg_try_advisory_xact_lock($1)`, lock.DefaultLockID).Scan(&locked)
+	if locked && err == nil {
+		// This also ends the snapshot of the statement before, for which the building of an
+		// index would wait.
+		_, err = tx.ExecContext(ctx, `SET LOCAL idle_in_transaction_session_timeout = 0`)
+	}
 	if locked && err == nil {
 		l.tx = tx
 		return true, nil

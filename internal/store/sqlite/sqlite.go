@@ -108,7 +108,7 @@ func (e *Engine) connect(ctx context.Context) error {
 func dsn(path string) string {
 	q := url.Values{"_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", writerBusyTimeout.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
-		"secure_delete(1)", "cache_size(-4000)", "temp_store(MEMORY)",
+		"secure_delete(1)", "cache_size(-8000)", "temp_store(MEMORY)",
 	}}
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: q.Encode()}).String()
 }

@@ -102,19 +102,29 @@ func (dialect) LeftJoin(table, alias, on string) string {
 }
 
 // ValuesTable returns json_each over one array of rows. The statement's text
-// does not depend on the number of rows, so it is prepared once.
+// does not depend on the number of rows, so it is prepared once. Byte strings are
+// bound together, as one, and the rows contain where each begins and its length:
+// in JSON they would be twice as long.
 func (dialect) ValuesTable(first int, cols ...db.Column) (string, []any) {
-	parts := make([]string, len(cols))
+	parts, field, hasBytes := make([]string, len(cols)), 0, false
+	next := func() string {
+		field++
+		return "value ->> " + strconv.Itoa(field-1)
+	}
 	for i, c := range cols {
-		value := "value ->> " + strconv.Itoa(i)
+		value := next()
 		if c.Type == db.Bytes {
-			value = "unhex(" + value + ")"
+			value, hasBytes = "substr($"+strconv.Itoa(first+1)+", "+value+", "+next()+")", true
 		}
 		parts[i] = value + " AS " + c.Name
 	}
 	// Without MATERIALIZED a join would parse the array for every row of the other table.
 	text := "(WITH given AS MATERIALIZED (SELECT " + strings.Join(parts, ", ") + " FROM json_each($" + strconv.Itoa(first) + ")) SELECT * FROM given)"
-	return text, []any{encodeRows(cols)}
+	rows, joined := encodeRows(cols)
+	if hasBytes {
+		return text, []any{rows, joined}
+	}
+	return text, []any{rows}
 }
 
 func (dialect) Folded(column string) string { return "lower(" + column + ")" }
@@ -124,10 +134,12 @@ func (d dialect) In(column string, n int, values db.Column) (string, any) {
 	return column + " IN (SELECT k." + values.Name + " FROM " + table + " k)", args[0]
 }
 
-func encodeRows(cols []db.Column) string {
+// encodeRows returns the rows as a JSON array of arrays, and their byte strings joined.
+func encodeRows(cols []db.Column) (rows string, joined []byte) {
 	n := length(cols[0].Values)
 	buf := make([]byte, 0, 64*n)
 	buf = append(buf, '[')
+	joined = []byte{0} // a part of nothing would be NULL
 	for row := range n {
 		if row > 0 {
 			buf = append(buf, ',')
@@ -137,11 +149,17 @@ func encodeRows(cols []db.Column) string {
 			if i > 0 {
 				buf = append(buf, ',')
 			}
+			if v, ok := c.Values.([][]byte); ok {
+				buf = strconv.AppendInt(buf, int64(len(joined)+1), 10)
+				buf = strconv.AppendInt(append(buf, ','), int64(len(v[row])), 10)
+				joined = append(joined, v[row]...)
+				continue
+			}
 			buf = appendValue(buf, c.Values, row)
 		}
 		buf = append(buf, ']')
 	}
-	return string(append(buf, ']'))
+	return string(append(buf, ']')), joined
 }
 
 func length(values any) int {
@@ -185,16 +203,27 @@ func appendValue(buf []byte, values any, row int) []byte {
 		if v[row] != nil {
 			return strconv.AppendInt(buf, v[row].UnixMilli(), 10)
 		}
-	case [][]byte:
-		return fmt.Appendf(buf, `"%x"`, v[row])
 	}
 	return append(buf, "null"...)
 }
 
 func appendString(buf []byte, s string) []byte {
+	if isPlain(s) {
+		return append(append(append(buf, '"'), s...), '"')
+	}
 	quoted, err := json.Marshal(s)
 	if err != nil {
 		panic(err) // a string always encodes
 	}
 	return append(buf, quoted...)
+}
+
+// isPlain reports whether a string is its own JSON encoding between quotes.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }

@@ -42,6 +42,47 @@ func TestActsStayWithinTheCompany(t *testing.T) {
 	})
 }
 
+// An attempt granted to several takes each that has failed to needs_retry, and leaves
+// the others as they are.
+func TestGrantedAttemptsOfMany(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newTestCompany(t, s)
+		f.provisionAll("E1", "E2", "E3", "E4")
+		exam := f.addCourse(domain.Course{Name: "Exam", IsAssessment: true, PassMark: 80_00, AllowedAttempts: 1})
+		var ids []int64
+		for n, score := range []domain.Points{10_00, 20_00, 95_00} {
+			a := f.assign("A"+strconv.Itoa(n), "E"+strconv.Itoa(n+1), exam)
+			f.report(domain.Activity{ID: "t" + strconv.Itoa(n), AssignmentID: a.ID, Type: domain.ActivityAttemptFinished, Score: &score, OccurredAt: s.Now()})
+			ids = append(ids, a.ID)
+		}
+		ids = append(ids, f.assign("A3", "E4", exam).ID)
+		statuses := func() (out []domain.Status) {
+			for _, id := range ids {
+				out = append(out, f.assignment(id).Status)
+			}
+			return out
+		}
+		equal(t, "statuses before", statuses(), []domain.Status{domain.StatusFailed, domain.StatusFailed, domain.StatusCompleted, domain.StatusAssigned})
+		grant := domain.AssignmentAction{Kind: domain.ActGrant}
+		count, err := s.CountMatching(t.Context(), f.c.Company.ID, domain.AssignmentPick{IDs: ids}, grant)
+		if err != nil || count.Matching != 4 || count.Affected != 2 {
+			t.Errorf("the preview is %+v, %v; want 2 of 4", count, err)
+		}
+		equal(t, "outcomes", f.outcomes(grant, ids...), []string{"done", "done", "idempotency_conflict", "idempotency_conflict"})
+		equal(t, "statuses after", statuses(), []domain.Status{domain.StatusNeedsRetry, domain.StatusNeedsRetry, domain.StatusCompleted, domain.StatusAssigned})
+		equal(t, "the time of completion", f.assignment(ids[0]).CompletedAt, (*time.Time)(nil))
+		equal(t, "again", f.outcomes(grant, ids[0]), []string{"idempotency_conflict"})
+		passed := domain.Points(95_00)
+		f.report(domain.Activity{ID: "again", AssignmentID: ids[0], Type: domain.ActivityAttemptFinished, Score: &passed, OccurredAt: s.Now()})
+		equal(t, "the status after another attempt", f.assignment(ids[0]).Status, domain.StatusCompleted)
+		history, err := s.AssignmentHistory(t.Context(), f.c.Company.ID, ids[1])
+		if err != nil || len(history) == 0 || history[len(history)-1].Cause != string(domain.ActGrant) {
+			t.Errorf("the history is %+v, %v; want it to end with the grant", history, err)
+		}
+	})
+}
+
 // A deadline that moves into the future un-marks overdue, and passes again.
 func TestMovedDeadlineBecomesOverdueAgain(t *testing.T) {
 	t.Parallel()

@@ -1,8 +1,10 @@
 package storetest_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -41,9 +43,13 @@ func (f testCompany) listIDs(q domain.AssignmentQuery) (ids []int64) {
 			return ids
 		}
 		last := page.Items[len(page.Items)-1]
-		after, err := domain.ParseCursor(domain.CabinetList, domain.Cursor{ID: last.ID, At: last.Deadline.UnixMilli()}.Format(domain.CabinetList))
+		at := last.Deadline
+		if q.Recent {
+			at = *last.CompletedAt
+		}
+		after, err := domain.ParseCursor(domain.CabinetList, domain.Cursor{ID: last.ID, At: at.UnixMilli()}.Format(domain.CabinetList))
 		if err != nil {
-			f.t.Fatalf("the cursor after a deadline of %v: %v", last.Deadline, err)
+			f.t.Fatalf("the cursor after %v: %v", at, err)
 		}
 		p.After = &after
 	}
@@ -80,6 +86,31 @@ func narrowings(course int64) (out []domain.AssignmentQuery) {
 	return out
 }
 
+// checkRecent checks that the list and the tab of recent completions are those of the
+// tab of all completions that ended after RecentSince.
+func (f testCompany) checkRecent(q domain.AssignmentQuery, all []domain.Assignment) {
+	f.t.Helper()
+	byID := map[int64]domain.Assignment{}
+	for _, a := range all {
+		byID[a.ID] = a
+	}
+	var want []int64
+	for _, id := range f.listIDs(q.In(domain.TabCompleted)) {
+		if !byID[id].CompletedAt.Before(domain.RecentSince(f.s.Now())) {
+			want = append(want, id)
+		}
+	}
+	slices.SortFunc(want, func(x, y int64) int {
+		return cmp.Or(byID[y].CompletedAt.Compare(*byID[x].CompletedAt), cmp.Compare(y, x))
+	})
+	q.Tab, q.Recent = domain.TabCompleted, true
+	equal(f.t, fmt.Sprintf("recent completions of %+v", q), f.listIDs(q), want)
+	counts, err := f.s.TabCounts(f.t.Context(), f.c.Company.ID, q)
+	if err != nil || counts.N[domain.TabCompleted] != int64(len(want)) {
+		f.t.Errorf("recent completions of %+v: counted %d, want %d; %v", q, counts.N[domain.TabCompleted], len(want), err)
+	}
+}
+
 // The cabinet's list shows exactly the assignments that match, page by page, whichever
 // filters are set, and the tabs count them: tags that few and that many people have,
 // deadlines before 1970, and assignments that share a deadline.
@@ -91,6 +122,9 @@ func TestNarrowedListHasExactlyWhatMatches(t *testing.T) {
 		f.exec(`INSERT INTO employee_tags (company_id, tag, employee_id) SELECT company_id, 'most', id FROM employees WHERE company_id = $1 AND id % 20 <> 3`, f.c.Company.ID)
 		f.exec(`UPDATE assignments SET deadline = $2 WHERE company_id = $1 AND id % 5 = 0`, f.c.Company.ID, time.Date(1969, 7, 20, 20, 17, 0, 0, time.UTC))
 		f.exec(`UPDATE assignments SET deadline = $2 WHERE company_id = $1 AND id % 5 = 1`, f.c.Company.ID, s.Now().Add(48*time.Hour))
+		for rest, days := range []int{5, 29, 31} { // many of a kind at one instant
+			f.exec(`UPDATE assignments SET completed_at = $2 WHERE company_id = $1 AND status = 'completed' AND id % 3 = `+strconv.Itoa(rest), f.c.Company.ID, s.Now().AddDate(0, 0, -days))
+		}
 		var all []domain.Assignment
 		f.walk(domain.AssignmentFilter{}, 100, func(a domain.Assignment) { all = append(all, a) })
 		tagged := map[string][]int64{"most": column[int64](t, s, `SELECT employee_id FROM employee_tags WHERE company_id = $1 AND tag = 'most'`, f.c.Company.ID)}
@@ -105,6 +139,7 @@ func TestNarrowedListHasExactlyWhatMatches(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			f.checkRecent(q, all)
 			for _, tab := range []domain.AssignmentTab{domain.TabAll, domain.TabOverdue, domain.TabDueSoon, domain.TabCompleted} {
 				var want []int64
 				for _, a := range all {

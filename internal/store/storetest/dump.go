@@ -11,12 +11,13 @@ import (
 // housekeeping lists tables that change with every transaction.
 var housekeeping = map[string]bool{"goose_db_version": true, "sequences": true, "change_clock": true, "sqlite_sequence": true}
 
-// Tables returns the names of all tables except housekeeping.
+// Tables returns the names of all tables except housekeeping; those of partitions are
+// not among them.
 func Tables(tb testing.TB, s *store.Store) []string {
 	tb.Helper()
 	list := `SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`
 	if s.Engine().Name() == "postgres" {
-		list = `SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1`
+		list = `SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY 1`
 	}
 	var out []string
 	for _, name := range Texts(tb, s, list) {

@@ -66,6 +66,38 @@ func TestEmployeeRecordShowsTheHistory(t *testing.T) {
 	})
 }
 
+// An act on several assignments has one entry in the audit log, and one in the history of
+// each of their people.
+func TestEmployeeRecordShowsWhatWasDoneTogether(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newTestCompany(t, s)
+		f.provisionAll("E1", "E2")
+		exam, id := f.addAssessment(), f.employee("E1").ID
+		f.bulk(keys([]string{"A1", "A2"}, []string{"E1"}, exam)...)
+		other := f.assign("A3", "E2", exam)
+		first := f.record(id).Assignments
+		act := func(kind domain.ActKind, days int, ids ...int64) {
+			waitUntil(t, s, s.Now().Add(2*time.Millisecond))
+			if _, err := s.ActOnAssignments(t.Context(), f.c, domain.AssignmentAction{Kind: kind, Days: days}, ids); err != nil {
+				t.Fatal(err)
+			}
+		}
+		act(domain.ActExtend, 3, first[0].ID, first[1].ID, other.ID)
+		act(domain.ActExtend, 3, first[1].ID)
+		act(domain.ActRevoke, 0, first[0].ID, other.ID)
+		e := f.record(id)
+		equal(t, "history", did(e)[3:], []string{
+			"assignment.deadline_changed", "assignment.deadline_changed", "assignment.deadline_changed", "assignment.revoked",
+		})
+		for _, h := range e.History[:4] {
+			if h.Via != string(f.c.Actor.Kind) || h.Actor != f.c.Actor.Label || h.CourseName == "" {
+				t.Errorf("the entry is %+v", h)
+			}
+		}
+	})
+}
+
 func TestPlannedOffboardingHappensOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

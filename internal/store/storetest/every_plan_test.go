@@ -163,11 +163,11 @@ func scannedTables(engine, sql, plan string) (tables []string) {
 		return tables
 	}
 	for _, m := range postgresScan.FindAllStringSubmatch(plan, -1) {
-		if strings.HasPrefix(m[0], "Seq Scan") || !strings.Contains(m[2], "Index Cond") {
-			tables = append(tables, m[1])
+		if table := wholeTable(m[1]); strings.HasPrefix(m[0], "Seq Scan") || !strings.Contains(m[2], "Index Cond") {
+			tables = append(tables, table)
 		}
 	}
-	return tables
+	return slices.Compact(tables)
 }
 
 // tableOf returns the table that a name stands for in a statement.

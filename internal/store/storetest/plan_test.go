@@ -142,3 +142,43 @@ func explain(t *testing.T, s *store.Store, it db.Item) string {
 	}
 	return strings.Join(steps, "\n")
 }
+
+// walk matches a step of SQLite's plan that reads more than what the smallest filter
+// matches: all records of a company, all that changed since, or all who have a tag
+// before the first of a page.
+var walk = regexp.MustCompile(`SEARCH \w+ USING (COVERING )?INDEX (sqlite_autoindex_)?(employee|assignment)\w+ \(company_id=\?\)|assignments_(updated|status|course)|LIST SUBQUERY \d+\nSEARCH t `)
+
+// Without statistics SQLite prefers an index in the order of the result to one that
+// finds the few rows, unless the statement leaves it no choice.
+func TestFiltersReadNoMoreThanTheyMatch(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, storetest.SQLite(t))
+	watched, r := recordStatements(s)
+	f := newTestCompany(t, s)
+	exam := f.addAssessment()
+	f.provisionAll("E1")
+	f.mustPatch("E1", domain.EmployeePatch{Tags: ptr([]string{"t"})})
+	since, page := before(s, time.Hour), domain.PageRequest{Number: 1, Limit: 50}
+	items := r.during(t, func() error {
+		f := f.with(watched)
+		f.bulk(keys(numbered("B%d", 0, 10), []string{"E1"}, exam)...)
+		f.employees(domain.EmployeeFilter{Tag: "t"}, page)
+		f.employees(domain.EmployeeFilter{Tag: "t", Email: f.email("e1")}, page)
+		f.employees(domain.EmployeeFilter{Tag: "t", ExternalID: "E1"}, page)
+		for _, filter := range []domain.AssignmentFilter{
+			{}, {Status: domain.StatusAssigned}, {CourseID: exam}, {UpdatedSince: &since}, {Status: domain.StatusAssigned, CourseID: exam, UpdatedSince: &since},
+		} {
+			filter.EmployeeExternalID = "E1"
+			f.assignments(filter, page)
+		}
+		return nil
+	})
+	for _, it := range items {
+		if !strings.HasPrefix(it.SQL, "SELECT") {
+			continue
+		}
+		if plan := explain(t, s, it); walk.MatchString(plan) {
+			t.Errorf("%s:\n%s", it.SQL, plan)
+		}
+	}
+}

@@ -70,3 +70,49 @@ func TestActivitiesExpire(t *testing.T) {
 		equal(t, "activities", texts(t, s, `SELECT id FROM activities`), []string{"new"})
 	})
 }
+
+// What expired on SQLite leaves free pages, which new rows use, and compacting returns
+// to the file system.
+func TestFileShrinksAfterRetention(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, storetest.SQLite(t))
+	f := newTestCompany(t, s)
+	size := func() int64 {
+		t.Helper()
+		n, err := s.Engine().Size(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	fill := func(first int) {
+		t.Helper()
+		change(t, s, `INSERT INTO events (company_id, id, kind, occurred_at, employee_id, assignment_id, external_id, body)
+			WITH RECURSIVE n (i) AS (SELECT $1 UNION ALL SELECT i + 1 FROM n WHERE i < $1 + 4000)
+			SELECT $2, i, 'employee.joined', $3, 0, 0, 'old', zeroblob(1000) FROM n`, first, f.c.Company.ID, before(s, time.Hour))
+	}
+	expire := func() {
+		t.Helper()
+		for more := true; more; {
+			var err error
+			if more, err = s.ExpireEvents(t.Context(), s.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	empty := size()
+	fill(1_000_000)
+	filled := size()
+	expire()
+	fill(2_000_000)
+	if again := size(); again > filled+filled/10 {
+		t.Errorf("%d bytes after the first month, %d after the second: free pages are not used again", filled, again)
+	}
+	expire()
+	if err := s.Engine().Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if left := size(); filled < empty+4_000_000 || left > empty+empty/10 {
+		t.Errorf("%d bytes when empty, %d when filled, %d after retention and compacting", empty, filled, left)
+	}
+}

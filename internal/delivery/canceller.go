@@ -1,0 +1,263 @@
+package delivery
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
+)
+
+// CancellerConfig configures a Canceller. Queue and Bus are required.
+type CancellerConfig struct {
+	Queue Queue
+	Bus   Bus
+	Log   *slog.Logger // slog.Default if nil
+	// AttemptTimeout is how long an attempt may take on any replica; DefaultTimeout if 0.
+	AttemptTimeout time.Duration
+}
+
+// Canceller cancels attempts about erased people, on every replica. A process that
+// sends nothing itself needs only this part of a Dispatcher.
+type Canceller struct {
+	config    CancellerConfig
+	self      string // the name of this replica
+	attempts  *attemptRegistry
+	listening chan struct{} // closed once messages of other replicas are received
+	acks      sync.Map      // by request id: the channel for the names of the replicas that acknowledge it
+}
+
+// NewCanceller returns a canceller. StopSending waits for Listen, or for the start of
+// the dispatcher that it is part of.
+func NewCanceller(c CancellerConfig) *Canceller {
+	c.AttemptTimeout = cmp.Or(c.AttemptTimeout, DefaultTimeout)
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	n := &Canceller{config: c, self: uuid.NewString(), listening: make(chan struct{})}
+	n.attempts = newAttemptRegistry(2 * n.maxTimeToSend())
+	return n
+}
+
+// maxTimeToSend is the longest time between the reading of a delivery and the end of
+// its attempt: it is queued for up to keepQueued, waits up to maxTurnWait for its turn,
+// and then has the time of an attempt.
+func (c *Canceller) maxTimeToSend() time.Duration {
+	return keepQueued + maxTurnWait + c.config.AttemptTimeout
+}
+
+// Listen receives the messages of other replicas until ctx ends. It is called once, and
+// only if no dispatcher with this canceller is started.
+func (c *Canceller) Listen(ctx context.Context) { c.listen(ctx, func([]string) {}) }
+
+// listen handles the messages about erased people, and passes all messages on to others.
+func (c *Canceller) listen(ctx context.Context, others func(messages []string)) {
+	var answers sync.WaitGroup
+	defer answers.Wait()
+	begun := sync.OnceFunc(func() { close(c.listening) })
+	err := c.config.Bus.Listen(ctx, Topic, func(messages []string) {
+		begun()
+		for _, m := range messages {
+			if text, ok := strings.CutPrefix(m, eraseMark); ok {
+				answers.Go(func() { c.handleErasure(ctx, text) })
+			} else if text, ok := strings.CutPrefix(m, ackMark); ok {
+				c.receiveAck(text)
+			}
+		}
+		others(messages)
+	})
+	c.logError(ctx, "listen to other replicas", err)
+}
+
+// logError logs an error, unless there is none or its cause is the end of ctx.
+func (c *Canceller) logError(ctx context.Context, what string, err error) {
+	if err != nil && ctx.Err() == nil {
+		c.config.Log.Error("webhook dispatcher: "+what, "error", err)
+	}
+}
+
+// receiveAck takes the name of a replica that has stopped sending.
+func (c *Canceller) receiveAck(text string) {
+	requestID, owner, _ := strings.Cut(text, " ")
+	if acks, ok := c.acks.Load(requestID); ok {
+		select {
+		case acks.(chan string) <- owner:
+		default:
+		}
+	}
+}
+
+// handleErasure cancels the attempts that another replica asks to cancel.
+func (c *Canceller) handleErasure(ctx context.Context, text string) {
+	var requestID string
+	var record domain.RecordKey
+	if _, err := fmt.Sscan(text, &requestID, &record.CompanyID, &record.EmployeeID); err != nil {
+		return
+	}
+	err := c.attempts.cancelAndRefuse(ctx, record)
+	if err == nil {
+		err = c.config.Bus.Publish(ctx, Topic, []string{ackMark + requestID + " " + c.self})
+	}
+	c.logError(ctx, "answer another replica", err)
+}
+
+// StopSending cancels the attempts that carry data about the erased people, on every
+// replica, and returns when none is under way. It is called after the erasure was
+// committed, so that no replica can read data about them any more. A replica that does
+// not answer is given the longest time that its attempts can last.
+func (c *Canceller) StopSending(ctx context.Context, records []domain.RecordKey) error {
+	var asking sync.WaitGroup
+	errs := make([]error, len(records))
+	for i, record := range records {
+		asking.Go(func() {
+			if errs[i] = c.attempts.cancelAndRefuse(ctx, record); errs[i] == nil {
+				errs[i] = c.stopOthers(ctx, record)
+			}
+		})
+	}
+	asking.Wait()
+	return errors.Join(errs...)
+}
+
+// askAgain is how long a replica has to acknowledge a request before it is repeated: a
+// message is lost while the other replica connects.
+const askAgain = time.Second
+
+// stopOthers asks the replicas that hold leases of the company to cancel their
+// attempts, and waits for their acknowledgements.
+func (c *Canceller) stopOthers(ctx context.Context, record domain.RecordKey) error {
+	owners, err := c.config.Queue.LeaseOwners(ctx, record.CompanyID, c.maxTimeToSend())
+	if err != nil {
+		return err
+	}
+	awaited := map[string]bool{}
+	for _, owner := range owners {
+		awaited[owner] = true
+	}
+	delete(awaited, c.self)
+	if len(awaited) == 0 {
+		return nil
+	}
+	requestID, acks := uuid.NewString(), make(chan string, 256) // far more than there are replicas
+	c.acks.Store(requestID, acks)
+	defer c.acks.Delete(requestID)
+	// It misses no acknowledgement once this process receives messages. If that takes too
+	// long, it waits for the attempts of others to time out instead.
+	waitFor(ctx, c.listening, queryTimeout)
+	message := fmt.Sprintf("%s%s %d %d", eraseMark, requestID, record.CompanyID, record.EmployeeID)
+	ask := func() {
+		err := c.config.Bus.Publish(ctx, Topic, []string{message})
+		c.logError(ctx, "ask other replicas to stop sending", err) // then it waits for their attempts to time out
+	}
+	ask()
+	again, late := time.NewTicker(askAgain), time.NewTimer(c.maxTimeToSend())
+	defer again.Stop()
+	defer late.Stop()
+	for len(awaited) > 0 {
+		select {
+		case <-again.C:
+			ask()
+		case owner := <-acks:
+			delete(awaited, owner)
+		case <-late.C:
+			c.config.Log.Warn("a replica did not confirm that it stopped sending; its attempts have ended by now",
+				"company", record.CompanyID, "replicas", len(awaited))
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// waitFor waits until a channel is closed or the time is over.
+func waitFor(ctx context.Context, closed <-chan struct{}, timeout time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	select {
+	case <-closed:
+	case <-ctx.Done():
+	}
+}
+
+// attemptRegistry knows the attempts under way by the record they are about.
+type attemptRegistry struct {
+	mu      sync.Mutex
+	running map[domain.RecordKey]*recordAttempts
+	erased  map[domain.RecordKey]time.Time
+	// forgetAfter is how long new attempts about an erased person are refused at least.
+	// The next erasure forgets people who were erased longer ago.
+	forgetAfter time.Duration
+}
+
+// recordAttempts are the attempts under way about one record.
+type recordAttempts struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	count  int
+	done   chan struct{} // closed when the last of them has ended
+}
+
+func newAttemptRegistry(forgetAfter time.Duration) *attemptRegistry {
+	return &attemptRegistry{forgetAfter: forgetAfter, running: map[domain.RecordKey]*recordAttempts{}, erased: map[domain.RecordKey]time.Time{}}
+}
+
+// begin registers an attempt; ok is false if the person was erased. The event of a
+// removal names nobody and is always sent.
+func (r *attemptRegistry) begin(ctx context.Context, record domain.RecordKey, kind domain.EventKind) (_ context.Context, end func(), ok bool) {
+	if record.EmployeeID == 0 || kind == domain.EventEmployeeRemoved {
+		return ctx, func() {}, true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, erased := r.erased[record]; erased {
+		return nil, nil, false
+	}
+	a := r.running[record]
+	if a == nil {
+		a = &recordAttempts{done: make(chan struct{})}
+		a.ctx, a.cancel = context.WithCancel(ctx)
+		r.running[record] = a
+	}
+	a.count++
+	return a.ctx, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if a.count--; a.count == 0 {
+			a.cancel()
+			close(a.done)
+			delete(r.running, record)
+		}
+	}, true
+}
+
+// cancelAndRefuse refuses new attempts about a record, cancels those under way and waits
+// until they have ended.
+func (r *attemptRegistry) cancelAndRefuse(ctx context.Context, record domain.RecordKey) error {
+	r.mu.Lock()
+	for old, at := range r.erased {
+		if time.Since(at) > r.forgetAfter {
+			delete(r.erased, old)
+		}
+	}
+	r.erased[record] = time.Now()
+	a := r.running[record]
+	r.mu.Unlock()
+	if a == nil {
+		return nil
+	}
+	a.cancel()
+	select {
+	case <-a.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,87 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// LeaseStore lets one replica at a time do a piece of work.
+type LeaseStore interface {
+	TakeLease(ctx context.Context, name, owner string, hold time.Duration) (bool, error)
+	DropLease(ctx context.Context, name, owner string) error
+}
+
+// A lease is renewed while the work goes on, and so lasts as long as the work does. A
+// replica that died keeps it for leaseTime.
+const (
+	leaseTime  = 30 * time.Second
+	leaseRenew = leaseTime / 3
+)
+
+var errLeaseLost = errors.New("another replica may have taken the work over")
+
+// withLease calls do while this replica holds the named lease, or returns nil at once if
+// another one does. The context of do ends when the lease could not be renewed.
+func withLease(ctx context.Context, store LeaseStore, name, owner string, do func(context.Context) error) error {
+	if mine, err := store.TakeLease(ctx, name, owner, leaseTime); err != nil || !mine {
+		return err
+	}
+	working, stop := context.WithCancelCause(ctx)
+	renewed := make(chan struct{})
+	go func() {
+		defer close(renewed)
+		tick := time.NewTicker(leaseRenew)
+		defer tick.Stop()
+		for {
+			select {
+			case <-working.Done():
+				return
+			case <-tick.C:
+			}
+			if mine, err := store.TakeLease(working, name, owner, leaseTime); err != nil || !mine {
+				stop(errors.Join(errLeaseLost, err))
+			}
+		}
+	}()
+	err := do(working)
+	stop(nil)
+	<-renewed
+	return errors.Join(err, store.DropLease(context.WithoutCancel(ctx), name, owner))
+}
+
+// rounds describes work that is listed and done in small steps, such as background jobs.
+type rounds[T any] struct {
+	store LeaseStore
+	lease string
+	owner string
+	list  func(ctx context.Context) ([]T, error)
+	step  func(ctx context.Context, item T) (advanced bool)
+}
+
+// inRounds does one step of every listed item in turn, so that neither a long one nor one
+// that fails keeps the others waiting, until none is listed or none advances. It does
+// nothing while another replica holds the lease.
+func inRounds[T any](ctx context.Context, r rounds[T]) error {
+	if items, err := r.list(ctx); err != nil || len(items) == 0 {
+		return err
+	}
+	return withLease(ctx, r.store, r.lease, r.owner, func(ctx context.Context) error {
+		for {
+			items, err := r.list(ctx)
+			if err != nil {
+				return err
+			}
+			advanced := false
+			for _, item := range items {
+				advanced = r.step(ctx, item) || advanced
+			}
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if !advanced { // nothing is left, or the next call tries again
+				return nil
+			}
+		}
+	})
+}

@@ -1,0 +1,148 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+const (
+	// aheadPartitions is how many empty partitions there are at least.
+	aheadPartitions = 2
+	// If the default partition has rows from after the last bound, the next partition
+	// starts this far in the future, so that no row that is written meanwhile falls into
+	// its range. Proving that takes longer for a large default partition.
+	startMargin, largeRestMargin = time.Minute, 24 * time.Hour
+	// marginTries is how often the margin is doubled because such rows were written all
+	// the same: replicas' clocks differ.
+	marginTries = 8
+	// largeRest is the size of a default partition that is not looked through while it
+	// is locked, as attaching a partition does otherwise.
+	largeRest = 64 << 20
+)
+
+// AddPartitionsAhead adds empty partitions, each for the deliveries of a time span.
+func (e *Engine) AddPartitionsAhead(ctx context.Context, span time.Duration) error {
+	if err := e.dropProof(ctx); err != nil {
+		return err
+	}
+	margin := min(startMargin, span)
+	for try := 1; ; try++ {
+		err := e.addPartitions(ctx, max(span.Milliseconds(), 1), margin)
+		const rowsInTheWay = "23514" // others have written them beyond the start of the new partition
+		var pg *pgconn.PgError
+		if !errors.As(err, &pg) || pg.Code != rowsInTheWay || try == marginTries {
+			return err
+		}
+		margin *= 2
+	}
+}
+
+func (e *Engine) addPartitions(ctx context.Context, span int64, margin time.Duration) error {
+	list, err := e.partitions(ctx)
+	if err != nil {
+		return err
+	}
+	next, now := int64(0), e.Now().UnixMilli()
+	if len(list) > 0 {
+		next = list[len(list)-1].to
+	}
+	end := now + aheadPartitions*span
+	if next >= end {
+		return nil
+	}
+	newest, size, err := e.restOfAttempts(ctx)
+	if err != nil {
+		return err
+	}
+	isLarge := size > largeRest
+	if newest = max(newest, now); newest >= next {
+		if isLarge {
+			margin = max(margin, largeRestMargin)
+		}
+		next = newest + margin.Milliseconds()
+		end = next + aheadPartitions*span
+	}
+	if isLarge {
+		defer func() {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), connectionTimeout)
+			defer cancel()
+			_ = e.dropProof(ctx) // the next call begins with it
+		}()
+		if err := e.proveRest(ctx, next); err != nil {
+			return err
+		}
+	}
+	for ; next < end; next += span {
+		if err := e.addPartition(ctx, next, next+span); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restOfAttempts returns the time of the newest delivery and the size of the default
+// partition.
+func (e *Engine) restOfAttempts(ctx context.Context) (newest, size int64, err error) {
+	err = e.pool.QueryRow(ctx, `SELECT coalesce(('x' || lpad(substr(replace(max(delivery_id::text COLLATE "C"), '-', ''), 1, 12), 16, '0'))::bit(64)::bigint, 0),
+		pg_relation_size('delivery_attempts_rest') FROM delivery_attempts_rest`).Scan(&newest, &size)
+	return newest, size, mapError(err)
+}
+
+// addPartition makes a partition and attaches it, which locks the table only against
+// other changes of its partitions, and the default partition while it is looked
+// through.
+func (e *Engine) addPartition(ctx context.Context, from, to int64) error {
+	name := "delivery_attempts_" + strings.ReplaceAll(time.UnixMilli(from).UTC().Format("20060102_150405.000"), ".", "_")
+	err := e.changePartitions(ctx, func(tx pgx.Tx) error {
+		var exists bool
+		if err := tx.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, name).Scan(&exists); err != nil || exists {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `CREATE TABLE `+name+` (LIKE delivery_attempts INCLUDING DEFAULTS INCLUDING INDEXES)`); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, fmt.Sprintf(`ALTER TABLE delivery_attempts ATTACH PARTITION %s FOR VALUES FROM (%s) TO (%s)`, name, literal(from), literal(to)))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("add the partition %s: %w", name, err)
+	}
+	return nil
+}
+
+// proveRest proves by a constraint that the default partition has no row from start on.
+// The rows are read while others write.
+func (e *Engine) proveRest(ctx context.Context, start int64) error {
+	err := e.changePartitions(ctx, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `ALTER TABLE delivery_attempts_rest DROP CONSTRAINT IF EXISTS delivery_attempts_bound,
+			ADD CONSTRAINT delivery_attempts_bound CHECK (delivery_id < `+literal(start)+`) NOT VALID`)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return mapError(pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `SET LOCAL statement_timeout = 0; ALTER TABLE delivery_attempts_rest VALIDATE CONSTRAINT delivery_attempts_bound`)
+		return err
+	}))
+}
+
+// dropProof removes the constraint, if there is one: it would refuse rows later.
+func (e *Engine) dropProof(ctx context.Context) error {
+	exists := false
+	err := e.pool.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_constraint
+		WHERE conname = 'delivery_attempts_bound' AND conrelid = CAST('delivery_attempts_rest' AS regclass))`).Scan(&exists)
+	if err != nil || !exists {
+		return mapError(err)
+	}
+	return e.changePartitions(ctx, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `ALTER TABLE delivery_attempts_rest DROP CONSTRAINT IF EXISTS delivery_attempts_bound`)
+		return err
+	})
+}
