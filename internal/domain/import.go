@@ -123,7 +123,8 @@ func (i Import) Person(cells []string) (Provision, error) {
 			}
 		}
 	}
-	return in, in.checkImported()
+	err := in.checkImported()
+	return in, err
 }
 
 // checkImported is Check for somebody who may have no externalId.

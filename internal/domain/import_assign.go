@@ -27,7 +27,7 @@ func (i Import) Assigns() bool { return slices.Contains(i.Fields, ImportCourse) 
 
 // ImportAssignment is the course that a row assigns. Course is 0 if it names none.
 type ImportAssignment struct {
-	Course   int64
+	CourseID int64
 	Deadline *time.Time // nil: the company's default
 	Required bool
 }
@@ -77,8 +77,8 @@ func (i Import) Assignment(cells []string, courses ImportCourses, zone *time.Loc
 		}
 		switch field {
 		case ImportCourse:
-			out.Course = courses[FoldName(cells[n])]
-			switch out.Course {
+			out.CourseID = courses[FoldName(cells[n])]
+			switch out.CourseID {
 			case 0:
 				c.Add("course", fmt.Errorf("%q is not one of your courses; write a name or an id from the page Courses", cells[n]))
 			case ambiguousCourse:
@@ -136,4 +136,11 @@ type PersonCourse struct {
 	EmployeeID int64
 	ExternalID string // of the assignment
 	ImportAssignment
+}
+
+// PersonCourseOutcome is what became of a PersonCourse. Its zero value: the course was
+// assigned.
+type PersonCourseOutcome struct {
+	IsHeld  bool // the employee has the course already
+	Refused Code // why the course can't be assigned; empty otherwise
 }

@@ -31,7 +31,7 @@ type ImportStore interface {
 	EachEmployee(ctx context.Context, company int64, yield func(domain.Employee)) error
 	Courses(ctx context.Context, company int64) (courses []domain.Course, version int64, err error)
 	HeldCourses(ctx context.Context, company int64, employees, courses []int64) (map[[2]int64]bool, error)
-	AssignImported(ctx context.Context, c domain.Caller, list []domain.PersonCourse) ([]string, error)
+	AssignImported(ctx context.Context, c domain.Caller, list []domain.PersonCourse) ([]domain.PersonCourseOutcome, error)
 	ExpireImports(ctx context.Context, before time.Time) error
 	Now() time.Time
 }
@@ -140,7 +140,7 @@ func (i *Imports) Correct(ctx context.Context, c domain.Caller, in domain.Import
 }
 
 // step carries out the next rows. Repeating it is safe: a person who was added is
-// found, a change that was made is none any more, and a course that was assigned is
+// found, a change that was already made has no effect, and a course that was assigned is
 // there already.
 func (i *Imports) step(ctx context.Context, c domain.Caller, job domain.Job) (domain.JobProgress, error) {
 	var id int64

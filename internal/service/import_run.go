@@ -12,14 +12,14 @@ import (
 // importRun decides about the rows of one import.
 type importRun struct {
 	store   ImportStore
-	in      domain.Import
+	upload  domain.Import
 	zone    *time.Location
 	courses domain.ImportCourses
 	added   map[string]domain.Provision // the new people of earlier rows, by address
 }
 
 func (i *Imports) newRun(ctx context.Context, company domain.Company, in domain.Import) (*importRun, error) {
-	run := &importRun{store: i.store, in: in, added: map[string]domain.Provision{}}
+	run := &importRun{store: i.store, upload: in, added: map[string]domain.Provision{}}
 	var err error
 	if run.zone, err = company.Location(); err != nil {
 		return nil, err
@@ -37,47 +37,60 @@ func (i *Imports) newRun(ctx context.Context, company domain.Company, in domain.
 // importDecision is what an import does with a row. Its assigned is set for a row
 // that names a course, once it is known whether the person has it.
 type importDecision struct {
-	number   int64
-	in       domain.Provision
-	course   domain.ImportAssignment
-	outcome  domain.ImportOutcome
-	assigned string
-	employee domain.Employee
-	patch    domain.EmployeePatch
-	err      error
+	number     int64
+	person     domain.Provision
+	assignment domain.ImportAssignment
+	outcome    domain.ImportOutcome
+	assigned   string
+	employee   domain.Employee
+	patch      domain.EmployeePatch
+	named      []int64 // the employees whom the row names, even if it fails
+	err        error
 }
 
 func (r *importRun) decide(ctx context.Context, rows []domain.ImportRow) ([]importDecision, error) {
 	out, people := make([]importDecision, len(rows)), make([]domain.Provision, len(rows))
 	for n, row := range rows {
 		out[n].number = row.Number
-		people[n], out[n].err = r.in.Person(row.Cells)
-		out[n].in = people[n]
-		if out[n].err == nil && r.in.Assigns() {
-			out[n].course, out[n].err = r.in.Assignment(row.Cells, r.courses, r.zone)
+		people[n], out[n].err = r.upload.Person(row.Cells)
+		out[n].person = people[n]
+		if out[n].err == nil && r.upload.Assigns() {
+			out[n].assignment, out[n].err = r.upload.Assignment(row.Cells, r.courses, r.zone)
 		}
 	}
-	states, err := r.store.ProvisionStates(ctx, r.in.CompanyID, people)
+	states, err := r.store.ProvisionStates(ctx, r.upload.CompanyID, people)
 	if err != nil {
 		return nil, err
 	}
 	for n := range out {
 		d := &out[n]
+		d.named = named(states[n])
 		if d.err != nil {
 			d.outcome = domain.ImportFailed
 			continue
 		}
-		d.outcome, d.employee, d.patch, d.err = domain.DecideImport(d.in, states[n])
-		if d.outcome == domain.ImportNew && r.isRepeated(d.in) {
+		d.outcome, d.employee, d.patch, d.err = domain.DecideImport(d.person, states[n])
+		if d.outcome == domain.ImportNew && r.registerNew(d.person) {
 			d.outcome = domain.ImportSame
 		}
 	}
 	return out, nil
 }
 
-// isRepeated reports whether an earlier row adds the same person, who then only gets
-// another course.
-func (r *importRun) isRepeated(in domain.Provision) bool {
+// named returns the employees who have the external id or the e-mail of a row.
+func named(s domain.ProvisionState) []int64 {
+	var out []int64
+	for _, e := range []*domain.Employee{s.ByExternalID, s.ByEmail} {
+		if e != nil {
+			out = append(out, e.ID)
+		}
+	}
+	return out
+}
+
+// registerNew notes a person who is to be added. It reports whether an earlier row adds
+// the same person, who then only gets another course.
+func (r *importRun) registerNew(in domain.Provision) bool {
 	key := domain.FoldEmail(in.Email)
 	before, found := r.added[key]
 	r.added[key] = in
@@ -88,22 +101,22 @@ func (r *importRun) isRepeated(in domain.Provision) bool {
 func (r *importRun) markHeld(ctx context.Context, decided []importDecision) error {
 	var employees, courses []int64
 	for n := range decided {
-		if d := &decided[n]; d.err == nil && d.course.Course != 0 {
+		if d := &decided[n]; d.err == nil && d.assignment.CourseID != 0 {
 			d.assigned = domain.ImportAssigned
 			if d.employee.ID != 0 {
-				employees, courses = append(employees, d.employee.ID), append(courses, d.course.Course)
+				employees, courses = append(employees, d.employee.ID), append(courses, d.assignment.CourseID)
 			}
 		}
 	}
 	if len(employees) == 0 {
 		return nil
 	}
-	held, err := r.store.HeldCourses(ctx, r.in.CompanyID, employees, courses)
+	held, err := r.store.HeldCourses(ctx, r.upload.CompanyID, employees, courses)
 	if err != nil {
 		return err
 	}
 	for n := range decided {
-		if d := &decided[n]; d.assigned != "" && held[[2]int64{d.employee.ID, d.course.Course}] {
+		if d := &decided[n]; d.assigned != "" && held[[2]int64{d.employee.ID, d.assignment.CourseID}] {
 			d.assigned = domain.ImportAlready
 		}
 	}
@@ -136,7 +149,7 @@ func (i *Imports) decideAll(ctx context.Context, c domain.Caller, in domain.Impo
 	if err != nil {
 		return err
 	}
-	named := map[int64]bool{}
+	present := map[int64]bool{}
 	for after := int64(0); ; {
 		rows, err := i.store.ImportRows(ctx, in, "", after, checkBatch)
 		if err != nil {
@@ -154,12 +167,14 @@ func (i *Imports) decideAll(ctx context.Context, c domain.Caller, in domain.Impo
 			return err
 		}
 		for n, d := range decided {
-			named[d.employee.ID] = true
+			for _, id := range d.named {
+				present[id] = true
+			}
 			row(rows[n], d)
 		}
 	}
 	return i.store.EachEmployee(ctx, in.CompanyID, func(e domain.Employee) {
-		if !named[e.ID] {
+		if !present[e.ID] {
 			missing(e)
 		}
 	})
@@ -183,8 +198,8 @@ func countRow(out *domain.ImportCheck, row domain.ImportRow, d importDecision) {
 	}
 }
 
-// apply adds the new people together, and changes together those of whom only the
-// name or the tags change. What is wrong with one of them is in its decision.
+// apply adds new people in one batch and changes those whose name or tags alone change
+// in another; the others are changed one by one. A refused row gets its error in err.
 func (i *Imports) apply(ctx context.Context, c domain.Caller, decided []importDecision) error {
 	var added, alone []*importDecision
 	var people []domain.Provision
@@ -193,7 +208,7 @@ func (i *Imports) apply(ctx context.Context, c domain.Caller, decided []importDe
 		d := &decided[n]
 		switch d.outcome {
 		case domain.ImportNew:
-			added, people = append(added, d), append(people, d.in)
+			added, people = append(added, d), append(people, d.person)
 		case domain.ImportChanged:
 			_, repeated := together[d.employee.ID]
 			after := d.patch.Apply(d.employee)
@@ -238,8 +253,8 @@ func (i *Imports) assign(ctx context.Context, c domain.Caller, in domain.Import,
 	var rows []*importDecision
 	var people []domain.Provision
 	for n := range decided {
-		if d := &decided[n]; d.err == nil && d.course.Course != 0 {
-			rows, people = append(rows, d), append(people, d.in)
+		if d := &decided[n]; d.err == nil && d.assignment.CourseID != 0 {
+			rows, people = append(rows, d), append(people, d.person)
 		}
 	}
 	if len(rows) == 0 {
@@ -251,7 +266,7 @@ func (i *Imports) assign(ctx context.Context, c domain.Caller, in domain.Import,
 	}
 	list := make([]domain.PersonCourse, len(rows))
 	for n, d := range rows {
-		list[n] = domain.PersonCourse{ExternalID: fmt.Sprintf("import-%d-%d", in.ID, d.number), ImportAssignment: d.course}
+		list[n] = domain.PersonCourse{ExternalID: fmt.Sprintf("import-%d-%d", in.ID, d.number), ImportAssignment: d.assignment}
 		if e := states[n].ByEmail; e != nil {
 			list[n].EmployeeID = e.ID
 		}
@@ -261,11 +276,14 @@ func (i *Imports) assign(ctx context.Context, c domain.Caller, in domain.Import,
 		return err
 	}
 	for n, outcome := range outcomes {
-		if outcome == domain.ImportAssigned || outcome == domain.ImportAlready {
-			rows[n].assigned = outcome
-			continue
+		switch d := rows[n]; {
+		case outcome.Refused != "":
+			d.err = domain.Errorf(outcome.Refused, "The person was imported, but the course could not be assigned: %s.", assignProblems[outcome.Refused])
+		case outcome.IsHeld:
+			d.assigned = domain.ImportAlready
+		default:
+			d.assigned = domain.ImportAssigned
 		}
-		rows[n].err = domain.Errorf(domain.Code(outcome), "The person was imported, but the course could not be assigned: %s.", assignProblems[domain.Code(outcome)])
 	}
 	return nil
 }

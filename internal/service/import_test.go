@@ -17,9 +17,8 @@ func TestImportContinuesAfterACrash(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		acme, anna := f.settled("anna@x.test")
+		_, anna := f.settled("anna@x.test")
 		c := anna.Caller(here)
-		_ = acme
 		var table strings.Builder
 		table.WriteString("id,name,email,tags\n")
 		for n := range 1100 {
@@ -65,6 +64,28 @@ func TestImportContinuesAfterACrash(t *testing.T) {
 		if list.Items[0].Tags[1] != "b" {
 			f.t.Errorf("the tags are %v", list.Items[0].Tags)
 		}
-		must(f.t, "erase", f.store.DeleteEmployee(ctx, c, "E7"))
+	})
+}
+
+// TestFailedRowNamesItsPerson checks a file in which the rows of two employees are wrong:
+// they are in the file, so they are not missing from it.
+func TestFailedRowNamesItsPerson(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		ctx := f.t.Context()
+		_, anna := f.settled("anna@x.test")
+		c := anna.Caller(here)
+		for _, id := range []string{"E1", "E2", "E3"} {
+			_, _, err := f.store.Provision(ctx, c, domain.Provision{ExternalID: id, Email: id + "@x.test", Name: "Name"})
+			must(f.t, "provision", err)
+		}
+		imports := service.NewImports(f.store, service.NewJobs(f.store, slog.New(slog.DiscardHandler)))
+		in, err := imports.Upload(ctx, c, "people.csv", []byte("id,name,email\nE1,One,no address\nE2,Two,E1@x.test\n"))
+		must(f.t, "upload", err)
+		check, err := imports.Check(ctx, c, in)
+		must(f.t, "check", err)
+		if check.Counts[domain.ImportFailed] != 2 || check.Missing != 1 || check.MissingPeople[0].ExternalID != "E3" {
+			f.t.Errorf("the check counts %v and misses %v, want 2 failed and E3 missing", check.Counts, check.MissingPeople)
+		}
 	})
 }

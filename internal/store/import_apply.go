@@ -104,14 +104,13 @@ func (s *Store) updateNames(b *db.Batch, tx callerTx, changed []domain.Employee)
 }
 
 // AssignImported assigns courses to employees who do not have them, in one
-// transaction, and returns for each what became of it: domain.ImportAssigned,
-// domain.ImportAlready or the code of an error.
-func (s *Store) AssignImported(ctx context.Context, c domain.Caller, list []domain.PersonCourse) ([]string, error) {
-	var out []string
+// transaction, and returns for each what became of it.
+func (s *Store) AssignImported(ctx context.Context, c domain.Caller, list []domain.PersonCourse) ([]domain.PersonCourseOutcome, error) {
+	var out []domain.PersonCourseOutcome
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
 		step := &assignStep{has: map[[2]int64]bool{}, employees: map[int64]domain.Employee{}, plan: newAssignPlan(nil)}
 		for _, p := range list {
-			step.people, step.in.CourseIDs = append(step.people, p.EmployeeID), append(step.in.CourseIDs, p.Course)
+			step.people, step.in.CourseIDs = append(step.people, p.EmployeeID), append(step.in.CourseIDs, p.CourseID)
 		}
 		step.people, step.in.CourseIDs = sortedUnique(step.people), sortedUnique(step.in.CourseIDs)
 		plan := step.plan
@@ -126,7 +125,7 @@ func (s *Store) AssignImported(ctx context.Context, c domain.Caller, list []doma
 		if err := plan.countNearLimit(ctx, tx, s.db, c.Company.ID); err != nil {
 			return err
 		}
-		plan.created, out = nil, make([]string, len(list))
+		plan.created, out = nil, make([]domain.PersonCourseOutcome, len(list))
 		for i, p := range list {
 			out[i] = step.assignOne(p, tx)
 		}
@@ -143,27 +142,27 @@ func (s *Store) AssignImported(ctx context.Context, c domain.Caller, list []doma
 }
 
 // assignOne decides about one course of one employee.
-func (step *assignStep) assignOne(p domain.PersonCourse, tx db.Tx) string {
-	plan, pair := step.plan, [2]int64{p.EmployeeID, p.Course}
+func (step *assignStep) assignOne(p domain.PersonCourse, tx db.Tx) domain.PersonCourseOutcome {
+	plan, pair := step.plan, [2]int64{p.EmployeeID, p.CourseID}
 	e, live := step.employees[p.EmployeeID]
-	course, known := plan.courses[p.Course]
+	course, known := plan.courses[p.CourseID]
 	switch {
 	case !live:
-		return string(domain.CodeEmployeeOffboarded)
+		return domain.PersonCourseOutcome{Refused: domain.CodeEmployeeOffboarded}
 	case !known || !course.granted:
-		return string(domain.CodeCourseNotFound)
+		return domain.PersonCourseOutcome{Refused: domain.CodeCourseNotFound}
 	case course.Archived():
-		return string(domain.CodeCourseArchived)
+		return domain.PersonCourseOutcome{Refused: domain.CodeCourseArchived}
 	case step.has[pair]:
-		return domain.ImportAlready
+		return domain.PersonCourseOutcome{IsHeld: true}
 	case plan.liveAtMost[e.ID] >= domain.MaxLiveAssignments:
-		return string(domain.CodeTooManyAssignments)
+		return domain.PersonCourseOutcome{Refused: domain.CodeTooManyAssignments}
 	}
 	plan.liveAtMost[e.ID]++
 	step.has[pair] = true
-	in := domain.NewAssignment{EmployeeExternalID: e.ExternalID, CourseID: p.Course, ExternalID: p.ExternalID, Deadline: p.Deadline, IsRequired: &p.Required}
+	in := domain.NewAssignment{EmployeeExternalID: e.ExternalID, CourseID: p.CourseID, ExternalID: p.ExternalID, Deadline: p.Deadline, IsRequired: &p.Required}
 	a := in.Make(e, course.Course, tx.Now(), cmp.Or(plan.defaultDays, domain.DefaultDeadlineDays))
 	a.ID = plan.ids[len(plan.created)]
 	plan.created = append(plan.created, a)
-	return domain.ImportAssigned
+	return domain.PersonCourseOutcome{}
 }

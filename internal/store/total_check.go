@@ -18,32 +18,39 @@ type totalSource struct {
 	kinds     []string // the kind, and those that are derived from it
 	width     int64    // how many keys are counted at a time
 	byTime    bool     // keys are seconds, and the statements take instants too
-	minKeySQL string   // a query for the smallest key of the records of the company $1 from $2 on
-	countSQL  string   // a query for the totals of the keys from $2 up to $3
+	minKeySQL string   // the smallest key at or after $2 (byTime: at or after the instant $3) of the company $1
+	countSQL  string   // the totals of the keys in [$2, $3) (byTime: of the instants in [$4, $5)) of the company $1
 }
 
-// minCourseSQL finds the smallest course of assignments.
-const minCourseSQL = `SELECT min(a.course_id) AS k FROM assignments a WHERE a.company_id = $1 AND a.revoked_at IS NULL AND a.course_id >= $2`
+// minCourseSQL finds the smallest course of assignments, and liveOfCourses is the
+// condition for live assignments of a range of courses.
+const (
+	minCourseSQL  = `SELECT min(a.course_id) AS k FROM assignments a WHERE a.company_id = $1 AND a.revoked_at IS NULL AND a.course_id >= $2`
+	liveOfCourses = `a.company_id = $1 AND a.revoked_at IS NULL AND a.course_id >= $2 AND a.course_id < $3`
+)
 
-// totalSources are the sources of lists in the order in which they are checked. Their queries
-// have the columns kind, number_key, text_key and n.
+// totalSources are the sources of lists, except employeesSource, in the order in which
+// they are checked. Their queries have the columns kind, number_key, text_key and n.
 func (s *Store) totalSources() []totalSource {
 	return []totalSource{
 		{kinds: []string{totalByStatus}, width: 1, minKeySQL: minCourseSQL,
 			countSQL: `SELECT '` + totalByStatus + `' AS kind, a.course_id AS number_key, a.status AS text_key, count(*) AS n FROM assignments a
-				WHERE a.company_id = $1 AND a.revoked_at IS NULL AND a.course_id >= $2 AND a.course_id < $3 GROUP BY a.course_id, a.status`},
+				WHERE ` + liveOfCourses + ` GROUP BY a.course_id, a.status`},
 		{kinds: []string{totalOverdue}, width: 1, minKeySQL: minCourseSQL,
 			countSQL: `SELECT '` + totalOverdue + `' AS kind, a.course_id AS number_key, '' AS text_key, count(*) AS n FROM assignments a
-				WHERE a.company_id = $1 AND a.revoked_at IS NULL AND a.course_id >= $2 AND a.course_id < $3
-				AND a.overdue_at IS NOT NULL AND a.status <> 'completed' GROUP BY a.course_id`},
+				WHERE ` + liveOfCourses + ` AND a.overdue_at IS NOT NULL AND a.status <> 'completed' GROUP BY a.course_id`},
 		s.updatedSource(),
-		{kinds: []string{totalEmployees}, width: 1, minKeySQL: `SELECT CASE WHEN $2 = 0 THEN 0 END AS k`,
-			countSQL: `SELECT '` + totalEmployees + `' AS kind, 0 AS number_key, '' AS text_key, count(*) AS n FROM employees e
-				WHERE e.company_id = $1 AND e.left_at IS NULL
-				UNION ALL SELECT '` + totalEmployees + `', 0, t.tag, count(*) FROM employee_tags t
-				JOIN employees e ON e.company_id = t.company_id AND e.id = t.employee_id
-				WHERE t.company_id = $1 AND e.left_at IS NULL GROUP BY t.tag`},
 	}
+}
+
+// employeesSource counts employees and their tags in one range.
+func employeesSource() totalSource {
+	return totalSource{kinds: []string{totalEmployees}, width: 1, minKeySQL: `SELECT CASE WHEN $2 = 0 THEN 0 END AS k`,
+		countSQL: `SELECT '` + totalEmployees + `' AS kind, 0 AS number_key, '' AS text_key, count(*) AS n FROM employees e
+			WHERE e.company_id = $1 AND e.left_at IS NULL
+			UNION ALL SELECT '` + totalEmployees + `', 0, t.tag, count(*) FROM employee_tags t
+			JOIN employees e ON e.company_id = t.company_id AND e.id = t.employee_id
+			WHERE t.company_id = $1 AND e.left_at IS NULL GROUP BY t.tag`}
 }
 
 // updatedSource counts a day at a time, the longest period of updatedLevels.
@@ -150,7 +157,7 @@ func (s *Store) CheckTotals(ctx context.Context, company int64) ([]domain.WrongT
 		b.Query(func(r db.Rows) error {
 			figures := false
 			err := r.Scan(&figures)
-			if sources = s.totalSources(); figures {
+			if sources = append(s.totalSources(), employeesSource()); figures {
 				sources = append(sources, s.figureSources()...)
 			}
 			return err
@@ -188,8 +195,10 @@ func (s *Store) RepairTotals(ctx context.Context, company int64) error {
 			}
 		}
 	}
+	// The employees come last, in the transaction that completes the totals: until then
+	// foldErased deletes their changes.
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
-		if err := tx.Send(ctx, nil); err != nil { // begins the transaction, so that tx.Now is set
+		if _, err := s.correctRangeTx(ctx, tx, company, employeesSource(), 0); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, `UPDATE total_companies SET kept_at = coalesce(kept_at, $2), figures_kept_at = coalesce(figures_kept_at, $2)
@@ -198,30 +207,34 @@ func (s *Store) RepairTotals(ctx context.Context, company int64) error {
 	})
 }
 
-// correctRange adds the difference to the totals of the next range of keys, and
-// returns where the one after it may begin, -1 if it was the last. The lock keeps others
-// from changing totals; changes that are appended meanwhile are in neither side of
-// the difference.
-func (s *Store) correctRange(ctx context.Context, company int64, source totalSource, from int64) (int64, error) {
-	next := int64(-1)
-	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {
-		b := &db.Batch{}
-		b.Query(ignoreRow, `SELECT 1 FROM total_companies t WHERE t.company_id = $1`+s.db.ForUpdate("t"), company)
-		if err := tx.Send(ctx, b); err != nil {
-			return err
-		}
-		first, ok, err := source.next(ctx, tx, company, from)
-		if next = -1; err != nil || !ok {
-			return err
-		}
-		next = first + source.width
-		wrong, err := source.difference(ctx, tx, company, first)
-		if err != nil {
-			return err
-		}
-		return s.addToTotals(ctx, tx, company, wrong)
+// correctRange is correctRangeTx in a transaction of its own.
+func (s *Store) correctRange(ctx context.Context, company int64, source totalSource, from int64) (next int64, err error) {
+	err = s.write(ctx, func(tx db.Tx, _ *outbox) (err error) {
+		next, err = s.correctRangeTx(ctx, tx, company, source, from)
+		return err
 	})
 	return next, err
+}
+
+// correctRangeTx adds the difference to the totals of the next range of keys, and
+// returns where the one after it may begin, -1 if there is none. The lock keeps others
+// from changing totals; changes that are appended meanwhile are in neither side of
+// the difference.
+func (s *Store) correctRangeTx(ctx context.Context, tx db.Tx, company int64, source totalSource, from int64) (next int64, err error) {
+	b := &db.Batch{}
+	b.Query(ignoreRow, `SELECT 1 FROM total_companies t WHERE t.company_id = $1`+s.db.ForUpdate("t"), company)
+	if err := tx.Send(ctx, b); err != nil {
+		return -1, err
+	}
+	first, ok, err := source.next(ctx, tx, company, from)
+	if err != nil || !ok {
+		return -1, err
+	}
+	wrong, err := source.difference(ctx, tx, company, first)
+	if err != nil {
+		return -1, err
+	}
+	return first + source.width, s.addToTotals(ctx, tx, company, wrong)
 }
 
 // markTotalsComplete queues that the totals of a new company are complete.

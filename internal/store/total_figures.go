@@ -4,14 +4,13 @@ import "fmt"
 
 // figureSources are the sources of the kinds that only the cabinet's figures need.
 func (s *Store) figureSources() []totalSource {
-	const liveOfCourse = `a.company_id = $1 AND a.revoked_at IS NULL AND a.course_id >= $2 AND a.course_id < $3`
 	return []totalSource{
 		{kinds: []string{totalRequired}, width: 1, minKeySQL: minCourseSQL,
 			countSQL: `SELECT '` + totalRequired + `' AS kind, a.course_id AS number_key, a.status AS text_key, count(*) AS n FROM assignments a
-				WHERE ` + liveOfCourse + ` AND a.is_required GROUP BY a.course_id, a.status`},
+				WHERE ` + liveOfCourses + ` AND a.is_required GROUP BY a.course_id, a.status`},
 		{kinds: []string{totalDaysTaken}, width: 1, minKeySQL: minCourseSQL,
 			countSQL: fmt.Sprintf(`SELECT '`+totalDaysTaken+`' AS kind, a.course_id AS number_key, CAST((%[1]s - %[2]s) / 86400 AS text) AS text_key,
-				count(*) AS n FROM assignments a WHERE `+liveOfCourse+` AND a.status = 'completed' AND a.completed_at IS NOT NULL
+				count(*) AS n FROM assignments a WHERE `+liveOfCourses+` AND a.status = 'completed' AND a.completed_at IS NOT NULL
 				GROUP BY a.course_id, (%[1]s - %[2]s) / 86400`, s.db.EpochSeconds("a.completed_at"), s.db.EpochSeconds("a.assigned_at"))},
 		s.hourSource(totalDue, "deadline", "a.status <> 'completed'"),
 		s.hourSource(totalCompleted, "completed_at", "a.status = 'completed'"),

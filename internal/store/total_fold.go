@@ -9,8 +9,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// totalStep is how many changes one transaction adds to the totals.
-const totalStep = 5000
+// foldBatchSize is how many changes one transaction adds to the totals.
+const foldBatchSize = 5000
 
 type totalKey struct {
 	kind   string
@@ -23,9 +23,10 @@ type totalRow struct {
 	n int64
 }
 
-// FoldTotals adds pending changes to the totals, and counts the companies that have
-// no totals yet because an older program created them. Several processes may call
-// it at once: each passes over the companies that another works on.
+// FoldTotals first counts the companies that have no totals yet because an older program
+// created them; processes that do so at once repeat one another's work, which is
+// harmless. It then adds pending changes to the totals, except of companies whose totals
+// another process has locked.
 func (s *Store) FoldTotals(ctx context.Context) error {
 	var pending, uncounted []int64
 	b := &db.Batch{}
@@ -54,7 +55,7 @@ func (s *Store) FoldTotals(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if n < totalStep {
+			if n < foldBatchSize {
 				break
 			}
 		}
@@ -62,15 +63,16 @@ func (s *Store) FoldTotals(ctx context.Context) error {
 	return nil
 }
 
-// foldCompany adds up to totalStep changes of a company to its totals and returns
-// how many they were. It returns 0 if another process works on the company or its
-// totals are not complete.
+// foldCompany adds up to foldBatchSize changes of a company to its totals and returns
+// how many it added. It returns 0 if another process has locked the totals or they are
+// not complete.
 func (s *Store) foldCompany(ctx context.Context, company int64) (int, error) {
 	folded := 0
 	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		locked := false
 		b := &db.Batch{}
-		s.lockTotals(b, company, s.db.SkipLocked(), &locked)
+		b.Query(func(db.Rows) error { locked = true; return nil },
+			`SELECT 1 FROM total_companies t WHERE t.company_id = $1 AND t.kept_at IS NOT NULL`+s.db.ForUpdate("t")+s.db.SkipLocked(), company)
 		if err := tx.Send(ctx, b); err != nil || !locked {
 			folded = 0
 			return err
@@ -82,17 +84,9 @@ func (s *Store) foldCompany(ctx context.Context, company int64) (int, error) {
 	return folded, err
 }
 
-// lockTotals queues the locking of a company's totals. Without the lock nobody
-// changes totals, while changes may always be appended.
-func (s *Store) lockTotals(b *db.Batch, company int64, suffix string, locked *bool) {
-	if s.db.ForUpdate("t") == "" {
-		suffix = ""
-	}
-	b.Query(func(db.Rows) error { *locked = true; return nil },
-		`SELECT 1 FROM total_companies t WHERE t.company_id = $1 AND t.kept_at IS NOT NULL`+s.db.ForUpdate("t")+suffix, company)
-}
-
-// fold adds up to totalStep changes to the totals, which the transaction has locked.
+// fold adds up to foldBatchSize changes to the totals. The transaction has locked the
+// company's row of total_companies: without that nobody changes totals, while changes
+// may always be appended.
 func (s *Store) fold(ctx context.Context, tx db.Tx, company int64) (int, error) {
 	var ids []int64
 	sums := map[totalKey]int64{}
@@ -104,7 +98,7 @@ func (s *Store) fold(ctx context.Context, tx db.Tx, company int64) (int, error) 
 		ids = append(ids, id)
 		sums[row.totalKey] += row.n
 		return err
-	}, `SELECT id, kind, number_key, text_key, n FROM total_changes WHERE company_id = $1 ORDER BY id LIMIT $2`, company, totalStep)
+	}, `SELECT id, kind, number_key, text_key, n FROM total_changes WHERE company_id = $1 ORDER BY id LIMIT $2`, company, foldBatchSize)
 	if err := tx.Send(ctx, b); err != nil || len(ids) == 0 {
 		return 0, err
 	}
@@ -193,12 +187,12 @@ func (s *Store) foldErased(ctx context.Context, tx db.Tx, company int64) error {
 	}
 	if completeSince == nil {
 		// Nothing can be folded yet. Only changes of totalEmployees contain tags. They can be
-		// deleted, because RepairTotals counts all employees.
+		// deleted, because RepairTotals counts all employees in the transaction that sets kept_at.
 		_, err := tx.Exec(ctx, `DELETE FROM total_changes WHERE company_id = $1 AND kind = '`+totalEmployees+`'`, company)
 		return err
 	}
 	for {
-		if n, err := s.fold(ctx, tx, company); err != nil || n < totalStep {
+		if n, err := s.fold(ctx, tx, company); err != nil || n < foldBatchSize {
 			return err
 		}
 	}

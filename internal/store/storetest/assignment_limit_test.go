@@ -81,7 +81,7 @@ func TestLiveAssignmentsOfAnEmployeeAreLimited(t *testing.T) {
 func (f testCompany) wantLeftOut(full, free string) {
 	f.t.Helper()
 	equal(f.t, "a course assigned to both", f.assignToAll(f.addAssessment()), `{"done":1,"too_many_assignments":1}`)
-	imported := domain.ImportAssignment{Course: f.addAssessment()}
+	imported := domain.ImportAssignment{CourseID: f.addAssessment()}
 	got, err := f.s.AssignImported(f.t.Context(), f.c, []domain.PersonCourse{
 		{EmployeeID: f.employee(full).ID, ExternalID: "import-1", ImportAssignment: imported},
 		{EmployeeID: f.employee(free).ID, ExternalID: "import-2", ImportAssignment: imported},
@@ -89,7 +89,7 @@ func (f testCompany) wantLeftOut(full, free string) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	equal(f.t, "a course imported for both", got, []string{string(domain.CodeTooManyAssignments), domain.ImportAssigned})
+	equal(f.t, "a course imported for both", got, []domain.PersonCourseOutcome{{Refused: domain.CodeTooManyAssignments}, {}})
 }
 
 // assignToAll assigns a course to all people of the company by a job, and returns its

@@ -304,3 +304,43 @@ func TestAssignmentTotals(t *testing.T) {
 		}
 	})
 }
+
+// An erasure deletes the changes of a company whose totals are being counted for the
+// first time, because they hold tags. The totals are right all the same.
+func TestTotalsAreExactAfterErasuresDuringTheFirstCount(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newTestCompany(t, s)
+		f.provisionAll("worker")
+		for n := range 6 { // their totals are counted before and after those of the employees
+			f.assign(fmt.Sprint("a", n), "worker", f.addCourse(domain.Course{Name: fmt.Sprint("Course ", n)}))
+		}
+		for round := range 3 {
+			change(t, s, `DELETE FROM total_companies`)
+			counted := make(chan error, 1)
+			go func() { counted <- s.RepairTotals(t.Context(), f.c.Company.ID) }()
+			for n, isCounted := 0, false; !isCounted; n++ {
+				for _, name := range []string{fmt.Sprint("stays-", round, "-", n), fmt.Sprint("goes-", round, "-", n)} {
+					f.provisionAll(name)
+					if _, err := f.patch(name, domain.EmployeePatch{Tags: &[]string{"night shift"}}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := f.erase(fmt.Sprint("goes-", round, "-", n)); err != nil {
+					t.Fatal(err)
+				}
+				select {
+				case err := <-counted:
+					if isCounted = true; err != nil {
+						t.Fatal(err)
+					}
+				default:
+				}
+			}
+			wrong, err := s.CheckTotals(t.Context(), f.c.Company.ID)
+			if err != nil || len(wrong) > 0 {
+				t.Fatalf("round %d: wrong totals: %v, %v", round, wrong, err)
+			}
+		}
+	})
+}
