@@ -26,7 +26,7 @@ const (
 	keyNext       = "next"
 	keyFlash      = "flash"
 	keyProblem    = "problem"
-	keyFlashValue = "once"
+	keyFlashValue = "once " // followed by the name of the value
 )
 
 // page is one request with its response writer and the identity of its sender.
