@@ -43,8 +43,10 @@ func writeNode(out *bytes.Buffer, n *yaml.Node) error {
 		return nil
 	case yaml.ScalarNode:
 		return writeScalar(out, n)
-	default:
+	case yaml.AliasNode:
 		return fmt.Errorf("line %d: aliases are not used in contracts", n.Line)
+	default:
+		return fmt.Errorf("line %d: unexpected node", n.Line)
 	}
 }
 

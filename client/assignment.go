@@ -33,8 +33,8 @@ func (f AssignmentFilter) query() url.Values {
 	return query
 }
 
-// Assignments returns all assignments that match. The pages are read as the loop
-// goes on.
+// Assignments returns all assignments that match. The pages are fetched while the caller
+// iterates.
 func (c *Client) Assignments(ctx context.Context, f AssignmentFilter) iter.Seq2[v1.Assignment, error] {
 	return walk(ctx, c, request{path: []string{"assignments"}, query: f.query()}, func(l v1.AssignmentList) []v1.Assignment { return l.Items })
 }

@@ -108,6 +108,15 @@ func callWithHeader[T any](ctx context.Context, c *Client, r request) (T, http.H
 	return answer.Data, response.Header, nil
 }
 
+// discard sends a request whose answer holds nothing new.
+func (c *Client) discard(ctx context.Context, r request) error {
+	response, err := c.send(ctx, r)
+	if err != nil {
+		return err
+	}
+	return response.Body.Close()
+}
+
 // errInvalidRequest is the error of a request that cannot be sent.
 var errInvalidRequest = errors.New("invalid request")
 

@@ -2,8 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"iter"
 	"net/http"
 	"net/url"
@@ -17,7 +15,7 @@ type EmployeeFilter struct {
 }
 
 // Employees returns all employees that match, in the order of their ids. The
-// pages are read as the loop goes on.
+// pages are fetched while the caller iterates.
 func (c *Client) Employees(ctx context.Context, f EmployeeFilter) iter.Seq2[v1.Employee, error] {
 	query := url.Values{"limit": {pageSize}}
 	set(query, "externalId", f.ExternalID)
@@ -37,37 +35,13 @@ func (c *Client) Provision(ctx context.Context, in v1.ProvisionInput) (v1.Provis
 	return call[v1.Provisioned](ctx, c, request{method: http.MethodPost, path: []string{"employees", "provision"}, body: in})
 }
 
-// UpdateEmployee changes an employee. Active set to false offboards, and set to
-// true brings back.
+// UpdateEmployee changes an employee. Setting Active to false offboards the employee;
+// setting it to true reinstates them.
 func (c *Client) UpdateEmployee(ctx context.Context, externalID string, change v1.EmployeeUpdate) (v1.EmployeeUpdated, error) {
-	data, err := call[json.RawMessage](ctx, c, request{method: http.MethodPatch, path: []string{"employees", externalID}, body: change})
-	if err != nil {
-		return v1.EmployeeUpdated{}, err
-	}
-	var offboarded v1.Offboarded
-	if err := json.Unmarshal(data, &offboarded); err != nil {
-		return v1.EmployeeUpdated{}, fmt.Errorf("read the changed employee: %w", err)
-	}
-	if offboarded.Status != "" {
-		return v1.EmployeeUpdated{Offboarded: &offboarded}, nil
-	}
-	var employee v1.Employee
-	if err := json.Unmarshal(data, &employee); err != nil {
-		return v1.EmployeeUpdated{}, fmt.Errorf("read the changed employee: %w", err)
-	}
-	return v1.EmployeeUpdated{Employee: &employee}, nil
+	return call[v1.EmployeeUpdated](ctx, c, request{method: http.MethodPatch, path: []string{"employees", externalID}, body: change})
 }
 
 // DeleteEmployee erases an employee. Results stay without the person.
 func (c *Client) DeleteEmployee(ctx context.Context, externalID string) error {
 	return c.discard(ctx, request{method: http.MethodDelete, path: []string{"employees", externalID}})
-}
-
-// discard sends a request whose answer holds nothing new.
-func (c *Client) discard(ctx context.Context, r request) error {
-	response, err := c.send(ctx, r)
-	if err != nil {
-		return err
-	}
-	return response.Body.Close()
 }

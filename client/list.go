@@ -14,10 +14,11 @@ import (
 // that the server allows.
 const pageSize = "500"
 
-// walk returns the items of all pages of a list.
-func walk[Page, Item any](ctx context.Context, c *Client, r request, items func(Page) []Item) iter.Seq2[Item, error] {
+// walk returns the items of all pages of a list. Each range over them begins with the
+// first page.
+func walk[Page, Item any](ctx context.Context, c *Client, first request, items func(Page) []Item) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		for r.query != nil {
+		for r := first; r.query != nil; {
 			page, header, err := callWithHeader[Page](ctx, c, r)
 			if err != nil {
 				var none Item

@@ -1,5 +1,7 @@
 package v1
 
+import "encoding/json"
+
 // Employee is a person's membership in the company.
 type Employee struct {
 	ID         int64    `json:"id"`
@@ -54,6 +56,23 @@ type EmployeeUpdate struct {
 type EmployeeUpdated struct {
 	Employee   *Employee
 	Offboarded *Offboarded
+}
+
+// UnmarshalJSON decodes either outcome: only that of an offboarding has a status.
+func (u *EmployeeUpdated) UnmarshalJSON(text []byte) error {
+	var either struct {
+		Employee
+		Status string `json:"status"`
+	}
+	if err := json.Unmarshal(text, &either); err != nil {
+		return err
+	}
+	if either.Status != "" {
+		*u = EmployeeUpdated{Offboarded: &Offboarded{ExternalID: either.ExternalID, Status: either.Status}}
+	} else {
+		*u = EmployeeUpdated{Employee: &either.Employee}
+	}
+	return nil
 }
 
 // Offboarded is the outcome of offboarding.

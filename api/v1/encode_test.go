@@ -221,3 +221,23 @@ func BenchmarkEncode(b *testing.B) {
 		}
 	})
 }
+
+func TestUpdatedEmployeeIsReadAsItIsWritten(t *testing.T) {
+	t.Parallel()
+	for _, want := range []EmployeeUpdated{
+		{Employee: &Employee{ID: 7, ExternalID: "HR-7", Name: "Ann", Role: "employee", Tags: []string{"night"}}},
+		{Offboarded: &Offboarded{ExternalID: "HR-7", Status: "offboarded"}},
+	} {
+		var text bytes.Buffer
+		if err := WriteSuccess(&text, want); err != nil {
+			t.Fatal(err)
+		}
+		var got Success[EmployeeUpdated]
+		if err := json.Unmarshal(text.Bytes(), &got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got.Data); diff != "" {
+			t.Errorf("-written +read:\n%s", diff)
+		}
+	}
+}

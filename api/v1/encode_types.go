@@ -1,14 +1,17 @@
 package v1
 
-// The encoders of what the server answers most. The names of the fields are
-// those of the struct tags, and in the same order.
+// Each encoder writes the fields in the order and under the names of the struct tags;
+// TestEncodingIsThatOfTheTags checks the names and values.
 
-func (v Employee) encode(e *encoder) {
-	v.fields(e)
+func (v Employee) encode(e *encoder) { v.write(e) }
+
+func (v *Employee) write(e *encoder) {
+	v.writeOpen(e)
 	e.raw("}")
 }
 
-func (v *Employee) fields(e *encoder) {
+// writeOpen writes the object without its closing brace.
+func (v *Employee) writeOpen(e *encoder) {
 	e.int(`{"id":`, v.ID)
 	e.string(`,"externalId":`, v.ExternalID)
 	e.string(`,"email":`, v.Email)
@@ -20,20 +23,20 @@ func (v *Employee) fields(e *encoder) {
 }
 
 func (v EmployeeWithAssignments) encode(e *encoder) {
-	v.fields(e)
+	v.writeOpen(e)
 	e.raw(`,"assignments":`)
 	if v.Encoded != nil {
 		v.Encoded.encode(e)
 	} else {
-		list(e, v.Assignments, (*Assignment).item)
+		list(e, v.Assignments, (*Assignment).write)
 	}
 	e.raw("}")
 }
 
 func (v EmployeeList) encode(e *encoder) {
 	e.raw(`{"items":`)
-	list(e, v.Items, func(item *Employee, e *encoder) { item.fields(e); e.raw("}") })
-	v.Pagination.field(e)
+	list(e, v.Items, (*Employee).write)
+	v.Pagination.write(e)
 	e.raw("}")
 }
 
@@ -53,9 +56,9 @@ func (v Provisioned) encode(e *encoder) {
 	e.raw("}")
 }
 
-func (v Assignment) encode(e *encoder) { v.item(e) }
+func (v Assignment) encode(e *encoder) { v.write(e) }
 
-func (v *Assignment) item(e *encoder) {
+func (v *Assignment) write(e *encoder) {
 	e.int(`{"id":`, v.ID)
 	e.string(`,"externalId":`, v.ExternalID)
 	e.string(`,"employeeExternalId":`, v.EmployeeExternalID)
@@ -79,8 +82,8 @@ func (v *Assignment) item(e *encoder) {
 
 func (v AssignmentList) encode(e *encoder) {
 	e.raw(`{"items":`)
-	list(e, v.Items, (*Assignment).item)
-	v.Pagination.field(e)
+	list(e, v.Items, (*Assignment).write)
+	v.Pagination.write(e)
 	e.raw("}")
 }
 
@@ -97,11 +100,11 @@ func (v AssignmentCreated) encode(e *encoder) {
 
 func (v BulkResults) encode(e *encoder) {
 	e.raw(`{"results":`)
-	list(e, v.Results, (*BulkResult).item)
+	list(e, v.Results, (*BulkResult).write)
 	e.raw("}")
 }
 
-func (v *BulkResult) item(e *encoder) {
+func (v *BulkResult) write(e *encoder) {
 	e.int(`{"index":`, int64(v.Index))
 	e.bool(`,"ok":`, v.OK)
 	if v.OK {
@@ -111,7 +114,7 @@ func (v *BulkResult) item(e *encoder) {
 	if !v.OK {
 		e.word(`,"code":`, string(v.Code))
 		e.string(`,"message":`, v.Message)
-		e.fields(v.Fields)
+		e.fieldErrors(v.Fields)
 	}
 	e.raw("}")
 }
@@ -142,11 +145,11 @@ func (v Results) encode(e *encoder) {
 
 func (v CourseList) encode(e *encoder) {
 	e.raw(`{"items":`)
-	list(e, v.Items, (*Course).item)
+	list(e, v.Items, (*Course).write)
 	e.raw("}")
 }
 
-func (v *Course) item(e *encoder) {
+func (v *Course) write(e *encoder) {
 	e.int(`{"id":`, v.ID)
 	e.string(`,"name":`, v.Name)
 	if v.ExternalID == nil {
@@ -158,7 +161,8 @@ func (v *Course) item(e *encoder) {
 	e.raw("}")
 }
 
-func (v *Pagination) field(e *encoder) {
+// write writes the field "pagination", which follows the items of a list.
+func (v *Pagination) write(e *encoder) {
 	e.int(`,"pagination":{"page":`, v.Page)
 	e.int(`,"limit":`, int64(v.Limit))
 	e.int(`,"total":`, v.Total)
@@ -168,11 +172,11 @@ func (v *Pagination) field(e *encoder) {
 
 func (v ActivityResults) encode(e *encoder) {
 	e.raw(`{"results":`)
-	list(e, v.Results, (*ActivityResult).item)
+	list(e, v.Results, (*ActivityResult).write)
 	e.raw("}")
 }
 
-func (v *ActivityResult) item(e *encoder) {
+func (v *ActivityResult) write(e *encoder) {
 	e.int(`{"index":`, int64(v.Index))
 	e.bool(`,"ok":`, v.OK)
 	if v.OK {
@@ -187,19 +191,19 @@ func (v *ActivityResult) item(e *encoder) {
 func (v Error) encode(e *encoder) {
 	e.string(`{"result":"error","message":`, v.Message)
 	e.word(`,"code":`, string(v.Code))
-	e.fields(v.Fields)
+	e.fieldErrors(v.Fields)
 	e.raw("}")
 }
 
-// fields writes the fields at fault, if there are any.
-func (e *encoder) fields(fields []FieldError) {
+// fieldErrors writes the field "fields" with the errors, if there are any.
+func (e *encoder) fieldErrors(fields []FieldError) {
 	if len(fields) > 0 {
 		e.raw(`,"fields":`)
-		list(e, fields, (*FieldError).item)
+		list(e, fields, (*FieldError).write)
 	}
 }
 
-func (v *FieldError) item(e *encoder) {
+func (v *FieldError) write(e *encoder) {
 	e.string(`{"field":`, v.Field)
 	e.string(`,"message":`, v.Message)
 	e.raw("}")

@@ -51,7 +51,7 @@ type CourseSaved struct {
 	Status   CourseSaveStatus `json:"status"`
 }
 
-// CourseSaveStatus reports whether a course is new, was changed, or already was as asked.
+// CourseSaveStatus reports whether a course is new, was changed, or was already up to date.
 type CourseSaveStatus string
 
 // Values returns every status that the platform contract names.

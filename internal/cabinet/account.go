@@ -63,15 +63,15 @@ func changePassword(p *page) error {
 	if !who.HasPassword {
 		if len(errs) > 0 {
 			return p.renderInvalid(view.SetPasswordPage(p.bare(), view.SetPassword{Email: who.Email, Action: view.PathPassword, New: true, MinChars: domain.MinPassword, Errors: errs,
-				Password: p.field("password"), Repeat: p.field("repeat")}))
+				Password: p.rawField("password"), Repeat: p.rawField("repeat")}))
 		}
-		if err := p.SignIn.SetPassword(p.r.Context(), p.actor(), p.field("password"), p.sessionToken()); err != nil {
+		if err := p.SignIn.SetPassword(p.r.Context(), p.actor(), p.rawField("password"), p.sessionToken()); err != nil {
 			return err
 		}
 		return p.redirectDone("Your password is set.", view.PathHome)
 	}
 	if len(errs) == 0 {
-		err := p.SignIn.ChangePassword(p.r.Context(), p.actor(), p.field("current"), p.field("password"), p.sessionToken())
+		err := p.SignIn.ChangePassword(p.r.Context(), p.actor(), p.rawField("current"), p.rawField("password"), p.sessionToken())
 		if problem, ok := signInProblem(err); ok {
 			errs["current"] = problem
 		} else if err != nil {
@@ -81,7 +81,7 @@ func changePassword(p *page) error {
 	if len(errs) > 0 {
 		v := p.signInView()
 		v.PasswordErrors = errs
-		v.Typed = view.TypedPasswords{Current: p.field("current"), New: p.field("password"), Repeat: p.field("repeat")}
+		v.Typed = view.TypedPasswords{Current: p.rawField("current"), New: p.rawField("password"), Repeat: p.rawField("repeat")}
 		if errs["current"] != "" {
 			v.Typed.Current = ""
 		}

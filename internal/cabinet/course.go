@@ -170,7 +170,7 @@ func newSliceForm(whole, slice domain.Course) view.SliceForm {
 // readSlice reads the posted form into the one that is shown again, and into what the
 // service takes.
 func (p *page) readSlice(form *view.SliceForm) domain.SliceInput {
-	form.Name, form.ExternalID = p.field("name"), cleanText(p.field("externalId"))
+	form.Name, form.ExternalID = p.field("name"), p.field("externalId")
 	chosen := p.fields("module")
 	type placed struct{ place, position int }
 	var order []placed

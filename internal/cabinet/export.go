@@ -22,9 +22,13 @@ func exportDeliveries(p *page) error {
 	if len(shown.Errors) > 0 {
 		return p.redirect(view.PathDeliveries + "?" + p.r.URL.RawQuery)
 	}
-	return p.exportCSV(func(ctx context.Context, file service.ReportFile, begin service.BeginReport) error {
+	err := p.exportCSV(func(ctx context.Context, file service.ReportFile, begin service.BeginReport) error {
 		return p.Reports.DeliveryList(ctx, p.caller(), f, file, begin)
 	})
+	if errs, ok := formErrors(err); ok && domain.CodeOf(err) == domain.CodeInvalid {
+		return p.redirectProblem(firstError(errs), view.PathDeliveries+"?"+p.r.URL.RawQuery)
+	}
+	return err
 }
 
 func exportRequests(p *page) error {

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
@@ -17,20 +18,20 @@ const flashValueLifetime = 10 * time.Minute
 
 // flashValue is a value that the next page shows and then forgets, such as a new token.
 type flashValue struct {
-	For     string // the page that it is for
 	Expires time.Time
 	Value   json.RawMessage
 }
 
 // putFlashValue keeps a value in the session for the page that name stands for. It is
 // encrypted with the session's token, which the database does not hold, so that
-// the database never holds a secret in readable form.
+// the database never holds a secret in readable form. Values of other names stay, so that
+// no tab loses what it has not shown yet.
 func (p *page) putFlashValue(name string, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", name, err)
 	}
-	plain, err := json.Marshal(flashValue{For: name, Expires: p.Now().Add(flashValueLifetime), Value: text})
+	plain, err := json.Marshal(flashValue{Expires: p.Now().Add(flashValueLifetime), Value: text})
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", name, err)
 	}
@@ -38,27 +39,46 @@ func (p *page) putFlashValue(name string, value any) error {
 	if err != nil {
 		return err
 	}
+	p.removeStaleFlashValues(aead)
 	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(plain)+aead.Overhead())
 	rand.Read(nonce) // never fails: crypto/rand ends the program instead
-	p.session.Put(p.r.Context(), keyFlashValue, aead.Seal(nonce, nonce, plain, nil))
+	p.session.Put(p.r.Context(), keyFlashValue+name, aead.Seal(nonce, nonce, plain, []byte(name)))
 	return nil
 }
 
 // takeFlashValue reads a value that putFlashValue kept under the same name and removes it. It
-// returns false if there is none.
+// returns false if there is none, if it has expired, or if the session's token has changed.
 func (p *page) takeFlashValue(name string, into any) bool {
-	sealed := p.session.GetBytes(p.r.Context(), keyFlashValue)
 	aead, err := p.flashCipher()
-	if err != nil || len(sealed) < aead.NonceSize() {
+	if err != nil {
 		return false
 	}
-	plain, err := aead.Open(nil, sealed[:aead.NonceSize()], sealed[aead.NonceSize():], nil)
+	kept, ok := p.openFlashValue(aead, name)
+	p.session.Remove(p.r.Context(), keyFlashValue+name)
+	return ok && json.Unmarshal(kept.Value, into) == nil
+}
+
+// openFlashValue decrypts a value that has not expired.
+func (p *page) openFlashValue(aead cipher.AEAD, name string) (flashValue, bool) {
 	var kept flashValue
-	if err != nil || json.Unmarshal(plain, &kept) != nil || kept.For != name {
-		return false
+	sealed := p.session.GetBytes(p.r.Context(), keyFlashValue+name)
+	if len(sealed) < aead.NonceSize() {
+		return kept, false
 	}
-	p.session.Remove(p.r.Context(), keyFlashValue)
-	return p.Now().Before(kept.Expires) && json.Unmarshal(kept.Value, into) == nil
+	plain, err := aead.Open(nil, sealed[:aead.NonceSize()], sealed[aead.NonceSize():], []byte(name))
+	return kept, err == nil && json.Unmarshal(plain, &kept) == nil && p.Now().Before(kept.Expires)
+}
+
+// removeStaleFlashValues removes the values that takeFlashValue would not return, so that the
+// session does not grow with values that nobody looked at.
+func (p *page) removeStaleFlashValues(aead cipher.AEAD) {
+	for _, key := range p.session.Keys(p.r.Context()) {
+		if name, found := strings.CutPrefix(key, keyFlashValue); found {
+			if _, ok := p.openFlashValue(aead, name); !ok {
+				p.session.Remove(p.r.Context(), key)
+			}
+		}
+	}
 }
 
 func (p *page) flashCipher() (cipher.AEAD, error) {

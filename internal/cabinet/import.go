@@ -62,7 +62,7 @@ func uploadImport(p *page) error {
 	if err := p.caller().Authorize(domain.PermissionChange); err != nil {
 		return err
 	}
-	name, content := "pasted.csv", []byte(p.field("text"))
+	name, content := "pasted.csv", []byte(p.rawField("text"))
 	if file, head, err := p.r.FormFile("file"); err == nil {
 		defer file.Close()
 		if name = cleanText(head.Filename); head.Size > 0 {
@@ -76,7 +76,7 @@ func uploadImport(p *page) error {
 	}
 	made, err := p.Imports.Upload(p.r.Context(), p.caller(), name, content)
 	if errs, ok := formErrors(err); ok {
-		return p.renderInvalid(view.ImportPage(p.shell(), view.ImportForm{Text: p.field("text"), Errors: errs}))
+		return p.renderInvalid(view.ImportPage(p.shell(), view.ImportForm{Text: p.rawField("text"), Errors: errs}))
 	}
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func matchImport(p *page) error {
 		return err
 	}
 	for n := range in.Fields {
-		in.Fields[n] = domain.ImportField(cleanText(p.field("column" + strconv.Itoa(n))))
+		in.Fields[n] = domain.ImportField(p.field("column" + strconv.Itoa(n)))
 	}
 	err = p.Imports.Match(p.r.Context(), p.caller(), in)
 	if errs, ok := formErrors(err); ok {

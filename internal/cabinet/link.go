@@ -101,7 +101,7 @@ func useLink(p *page) error {
 	v := p.linkView(link)
 	v.Errors = checkNewPassword(p, link.Administrator.Email)
 	if len(v.Errors) > 0 {
-		v.Password, v.Repeat = p.field("password"), p.field("repeat")
+		v.Password, v.Repeat = p.rawField("password"), p.rawField("repeat")
 		return p.renderInvalid(view.SetPasswordPage(p.bare(), v))
 	}
 	ctx := p.r.Context()
@@ -120,7 +120,7 @@ func useLink(p *page) error {
 		return err
 	}
 	p.session.Put(ctx, keyCompany, link.CompanyID)
-	if err := p.SignIn.SetPassword(ctx, p.actor(), p.field("password"), p.sessionToken()); err != nil {
+	if err := p.SignIn.SetPassword(ctx, p.actor(), p.rawField("password"), p.sessionToken()); err != nil {
 		return err
 	}
 	return p.redirectDone("Welcome. Your password is set.", view.PathHome)
@@ -129,9 +129,9 @@ func useLink(p *page) error {
 // checkNewPassword checks a password that was typed twice.
 func checkNewPassword(p *page, email string) view.Errors {
 	errs := view.Errors{}
-	if err := domain.CheckPassword(p.field("password"), email); err != nil {
+	if err := domain.CheckPassword(p.rawField("password"), email); err != nil {
 		errs["password"] = sentence(err.Error())
-	} else if p.field("password") != p.field("repeat") {
+	} else if p.rawField("password") != p.rawField("repeat") {
 		errs["repeat"] = "The passwords don't match. Type the same password twice."
 	}
 	return errs

@@ -21,12 +21,12 @@ import (
 
 // Keys of the session's data. Nothing personal is kept in it.
 const (
-	keyCompany    = "company"
-	keyBegun      = "begun" // a sign-in whose password was right and whose code is awaited
-	keyNext       = "next"
-	keyFlash      = "flash"
-	keyProblem    = "problem"
-	keyFlashValue = "once"
+	keyCompany       = "company"
+	keyPendingSignIn = "begun" // a sign-in whose password was right and whose code is awaited
+	keyNext          = "next"
+	keyFlash         = "flash"
+	keyProblem       = "problem"
+	keyFlashValue    = "once " // followed by the name of the value
 )
 
 // page is one request with its response writer and the identity of its sender.
@@ -36,7 +36,7 @@ type page struct {
 	r        *http.Request
 	identity service.Identity
 
-	redirectedTo string // where the response redirects to
+	redirectedTo string // set by redirect; submitOnce repeats it for a repeated submission
 }
 
 // origin returns where the request came from.
@@ -71,8 +71,11 @@ func parseID(text string) (int64, error) {
 	return id, nil
 }
 
-// field returns one value of the posted form.
-func (p *page) field(name string) string { return p.r.PostFormValue(name) }
+// field returns one value of the posted form without bytes that a database refuses.
+func (p *page) field(name string) string { return cleanText(p.rawField(name)) }
+
+// rawField returns one value of the posted form as it was sent: passwords and files.
+func (p *page) rawField(name string) string { return p.r.PostFormValue(name) }
 
 // checked reports whether a box was ticked.
 func (p *page) checked(name string) bool { return p.r.PostFormValue(name) != "" }
@@ -212,10 +215,10 @@ func (p *page) render(status int, c templ.Component) {
 	out, end := io.Writer(p.w), func() error { return nil }
 	if assets.AcceptsGzip(p.r) {
 		h.Set("Content-Encoding", "gzip")
-		packer := packers.Get().(*gzip.Writer)
-		defer packers.Put(packer)
-		packer.Reset(p.w)
-		out, end = packer, packer.Close
+		zipped := gzipWriters.Get().(*gzip.Writer)
+		defer gzipWriters.Put(zipped)
+		zipped.Reset(p.w)
+		out, end = zipped, zipped.Close
 	}
 	p.w.WriteHeader(status)
 	err := c.Render(p.r.Context(), out)
@@ -227,10 +230,11 @@ func (p *page) render(status int, c templ.Component) {
 	}
 }
 
-// packers are compressors to be used again: each takes hundreds of kilobytes.
-var packers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+// gzipWriters are used again and again: each takes hundreds of kilobytes.
+var gzipWriters = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
-// formErrors returns the errors by field; ok is false if err is not about a form.
+// formErrors returns the errors by field; ok is false if err is not about a form. A message
+// without a field is under the empty key.
 func formErrors(err error) (view.Errors, bool) {
 	e, ok := asError(err)
 	if !ok {
@@ -253,8 +257,8 @@ func formErrors(err error) (view.Errors, bool) {
 	return out, true
 }
 
-// instructions are how messages of the API begin, and what a form says in their place.
-var instructions = []struct{ message, words string }{
+// messagePrefixes are the beginnings of messages of the API, and what a form says in their place.
+var messagePrefixes = []struct{ message, words string }{
 	{"must be a plain e-mail address", "enter an e-mail address"},
 	{"must not be empty", "enter a value"},
 	{"must be from ", "enter a number from "},
@@ -267,7 +271,7 @@ func sentence(s string) string {
 	if s == "" {
 		return s
 	}
-	for _, i := range instructions {
+	for _, i := range messagePrefixes {
 		if rest, found := strings.CutPrefix(s, i.message); found {
 			s = i.words + rest
 			break

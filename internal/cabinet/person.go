@@ -85,8 +85,8 @@ func personNewForm(p *page) error {
 // personForm reads the posted form.
 func (p *page) personForm(id int64, title string) view.PersonForm {
 	return view.PersonForm{
-		ID: id, Title: title, Name: p.field("name"), Email: p.field("email"), ExternalID: cleanText(p.field("externalId")),
-		Tags: p.field("tags"), Role: p.field("role"), Attributes: cleanText(p.field("attributes")),
+		ID: id, Title: title, Name: p.field("name"), Email: p.field("email"), ExternalID: p.field("externalId"),
+		Tags: p.field("tags"), Role: p.field("role"), Attributes: p.field("attributes"),
 	}
 }
 

@@ -39,8 +39,8 @@ func setupView(key domain.TOTPKey) view.SecondFactorSetup {
 // and leads to the recovery codes.
 func submitSecondFactor(p *page) error {
 	ctx := p.r.Context()
-	if p.field("code") == "" && p.field("current") != "" {
-		_, err := p.SignIn.BeginSecondFactor(ctx, p.actor(), p.field("current"))
+	if p.field("code") == "" && p.rawField("current") != "" {
+		_, err := p.SignIn.BeginSecondFactor(ctx, p.actor(), p.rawField("current"))
 		if errs, ok := formErrors(err); ok {
 			return p.renderInvalid(view.PasswordPage(p.shell(), view.AskSecondFactor.With(errorsForField(errs, "current"))))
 		}
@@ -78,7 +78,7 @@ func errorsForField(errs view.Errors, field string) view.Errors {
 }
 
 func removeSecondFactor(p *page) error {
-	err := p.SignIn.RemoveSecondFactor(p.r.Context(), p.actor(), p.field("current"))
+	err := p.SignIn.RemoveSecondFactor(p.r.Context(), p.actor(), p.rawField("current"))
 	if errs, ok := formErrors(err); ok {
 		return p.renderInvalid(view.PasswordPage(p.shell(), view.AskSecondOff.With(errorsForField(errs, "current"))))
 	}
@@ -89,7 +89,7 @@ func removeSecondFactor(p *page) error {
 }
 
 func createRecoveryCodes(p *page) error {
-	codes, err := p.SignIn.NewRecoveryCodes(p.r.Context(), p.actor(), p.field("current"))
+	codes, err := p.SignIn.NewRecoveryCodes(p.r.Context(), p.actor(), p.rawField("current"))
 	if errs, ok := formErrors(err); ok {
 		return p.renderInvalid(view.PasswordPage(p.shell(), view.AskRecovery.With(errorsForField(errs, "current"))))
 	}

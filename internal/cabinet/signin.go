@@ -39,8 +39,8 @@ func signInForm(p *page) error {
 }
 
 func signIn(p *page) error {
-	ctx, email, next := p.r.Context(), cleanText(p.field("email")), localPath(p.field("next"))
-	in, err := p.SignIn.Password(ctx, email, p.field("password"), p.origin())
+	ctx, email, next := p.r.Context(), p.field("email"), localPath(p.field("next"))
+	in, err := p.SignIn.Password(ctx, email, p.rawField("password"), p.origin())
 	if problem, ok := signInProblem(err); ok {
 		return p.renderInvalid(view.SignInPage(p.bare(), view.SignIn{Email: email, Next: next, Problem: problem, RetryAt: retryAt(err)}))
 	}
@@ -51,7 +51,7 @@ func signIn(p *page) error {
 		if err := p.session.RenewToken(ctx); err != nil {
 			return err
 		}
-		p.session.Put(ctx, keyBegun, in.Begun)
+		p.session.Put(ctx, keyPendingSignIn, in.Begun)
 		p.session.Put(ctx, keyNext, next)
 		return p.redirect(view.PathSignInCode)
 	}
@@ -67,7 +67,7 @@ func (p *page) startSession(who domain.Administrator) error {
 	if err := p.session.RenewToken(p.r.Context()); err != nil {
 		return err
 	}
-	p.session.Remove(p.r.Context(), keyBegun)
+	p.session.Remove(p.r.Context(), keyPendingSignIn)
 	p.session.Put(p.r.Context(), keyCompany, int64(0))
 	p.Sessions.Bind(p.r.Context(), who.ID)
 	http.SetCookie(p.w, &http.Cookie{
@@ -108,7 +108,7 @@ func retryAt(err error) *time.Time {
 const kindRecovery = "recovery"
 
 func codeForm(p *page) error {
-	if p.session.GetString(p.r.Context(), keyBegun) == "" {
+	if p.session.GetString(p.r.Context(), keyPendingSignIn) == "" {
 		return p.redirect(view.PathSignIn)
 	}
 	return p.renderOK(view.SecondFactorPage(p.bare(), view.SecondFactor{Recovery: p.query("kind") == kindRecovery}))
@@ -116,13 +116,13 @@ func codeForm(p *page) error {
 
 func enterCode(p *page) error {
 	ctx := p.r.Context()
-	begun := p.session.GetString(ctx, keyBegun)
+	begun := p.session.GetString(ctx, keyPendingSignIn)
 	if begun == "" {
 		return p.redirect(view.PathSignIn)
 	}
 	who, err := p.SignIn.Code(ctx, begun, p.field("code"), p.origin())
 	if errors.Is(err, domain.ErrSignInExpired) {
-		p.session.Remove(ctx, keyBegun)
+		p.session.Remove(ctx, keyPendingSignIn)
 		return p.renderInvalid(view.SignInPage(p.bare(), view.SignIn{
 			Next: localPath(p.session.GetString(ctx, keyNext)), Problem: domain.ErrSignInExpired.Message,
 		}))

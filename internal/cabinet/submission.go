@@ -22,7 +22,7 @@ var errStillRunning = domain.Errorf(domain.CodeConflict, "This form was already 
 // did not redirect, because a field was wrong, may be repeated.
 func (c *Cabinet) submitOnce(h handler) handler {
 	return func(p *page) error {
-		nonce := cleanText(p.field("nonce"))
+		nonce := p.field("nonce")
 		if p.r.Method != http.MethodPost || nonce == "" || len(nonce) > maxNonce {
 			return h(p)
 		}

@@ -116,3 +116,20 @@ func TestTokenListHasPages(t *testing.T) {
 }
 
 var nextPage = regexp.MustCompile(`rel="next" href="([^"]+)"`)
+
+// Two tabs create a token each before either page that shows one is loaded.
+func TestNewTokensOfTwoTabsAreBothShown(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		v := f.administrator()
+		create := func(name string) response {
+			return v.post(view.PathTokenNew, "name", name, "scope", "b2b_read", "expiry", "90", "nonce", name).wantStatus(http.StatusSeeOther)
+		}
+		first, second := create("Payroll"), create("HR sync")
+		shown := map[string]bool{first.follow().secret(): true, second.follow().secret(): true}
+		if len(shown) != 2 {
+			f.Errorf("the two pages show %d different tokens", len(shown))
+		}
+		v.get(first.header.Get("Location")).wantStatus(http.StatusSeeOther)
+	})
+}

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/coursebridge/coursebridge/internal/arrival"
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/transfer"
 )
 
 const (
@@ -42,7 +42,7 @@ var (
 // at once, and fewer are read at once. A request counts as being read only once it has
 // arrived whole, so that a slow client occupies no reader.
 type uploads struct {
-	arrivals *arrival.Queue
+	arrivals *transfer.Queue
 	readers  chan struct{} // has an element for each request that is read
 
 	mu        sync.Mutex
@@ -50,7 +50,7 @@ type uploads struct {
 }
 
 func newUploads(arrivals, readers int) *uploads {
-	return &uploads{arrivals: arrival.NewQueue(arrivals, uploadGrace), readers: make(chan struct{}, readers), companies: map[int64]bool{}}
+	return &uploads{arrivals: transfer.NewQueue(arrivals, uploadGrace), readers: make(chan struct{}, readers), companies: map[int64]bool{}}
 }
 
 // isUpload reports whether a request may carry a file, as a file or as pasted text.
@@ -155,12 +155,12 @@ func uploadError(err error) error {
 
 // slotReader reads a request and counts its bytes.
 type slotReader struct {
-	slot *arrival.Body
+	slot *transfer.Slot
 	body io.Reader
 }
 
 func (r slotReader) Read(p []byte) (int, error) {
 	n, err := r.body.Read(p)
-	r.slot.Receive(n)
+	r.slot.Count(n)
 	return n, err
 }

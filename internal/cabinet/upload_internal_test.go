@@ -14,8 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/coursebridge/coursebridge/internal/arrival"
 	"github.com/coursebridge/coursebridge/internal/domain"
+	"github.com/coursebridge/coursebridge/internal/transfer"
 )
 
 const multipartType, formType = "Multipart/form-data; boundary=x", "application/x-www-form-urlencoded"
@@ -120,7 +120,7 @@ func TestUploadsAtOnceAreLimited(t *testing.T) {
 func TestSlowUploadsStopNobody(t *testing.T) {
 	t.Parallel()
 	u := newUploads(2, 1)
-	u.arrivals = arrival.NewQueue(2, 20*time.Millisecond)
+	u.arrivals = transfer.NewQueue(2, 20*time.Millisecond)
 	address := uploadServer(t, u, func(*page) error { return nil })
 	stalled := make(chan string, 2)
 	for company, sent := range []int{0, 1000} {

@@ -2,6 +2,7 @@ package domain
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -10,8 +11,10 @@ import (
 const (
 	DefaultPassMark        = 80_00
 	DefaultAllowedAttempts = 3
-	MaxModules             = 500
 )
+
+// MaxModules is the most modules that a course may have.
+const MaxModules = 500
 
 // Course is something that can be assigned to employees. A slice is a course cut from another
 // one: ParentID names that one, and the slice belongs to the company that cut it.
@@ -44,9 +47,14 @@ func (c Course) Rule() CourseRule {
 	return CourseRule{IsAssessment: c.IsAssessment, PassMark: c.PassMark, AllowedAttempts: c.AllowedAttempts}
 }
 
-// Normalize normalises a new course and reports every field that is wrong.
+// Normalize trims and checks a course. The error names every field that is wrong.
 func (c *Course) Normalize() error {
 	var checks Checks
+	c.normalize(&checks)
+	return checks.Err()
+}
+
+func (c *Course) normalize(checks *Checks) {
 	var err error
 	c.Name, err = NormalizeName(c.Name)
 	checks.Add("name", err)
@@ -60,7 +68,7 @@ func (c *Course) Normalize() error {
 		checks.Add("attempts", errors.New("must be from 0 (unlimited) to 1000"))
 	}
 	if len(c.Modules) > MaxModules {
-		checks.Add("modules", errors.New("must be at most 500"))
+		checks.Add("modules", fmt.Errorf("must be at most %d", MaxModules))
 	}
 	c.Modules = slices.Clone(c.Modules) // the caller's own stay as they are
 	for i, m := range c.Modules {
@@ -69,7 +77,6 @@ func (c *Course) Normalize() error {
 			break
 		}
 	}
-	return checks.Err()
 }
 
 // SliceInput is what a slice is made of: modules of its course, named by their
@@ -80,28 +87,33 @@ type SliceInput struct {
 	Modules    []int
 }
 
-// Of returns the slice of a course. Codes: invalid_request.
-func (in SliceInput) Of(whole Course) (Course, error) {
+// Cut returns the slice of parent that the input describes. The error names every field that
+// is wrong. Codes: invalid_request.
+func (in SliceInput) Cut(parent Course) (Course, error) {
 	slice := Course{
-		ParentID: whole.ID, Name: in.Name, ExternalID: in.ExternalID, IsAssessment: whole.IsAssessment,
-		PassMark: whole.PassMark, AllowedAttempts: whole.AllowedAttempts,
+		ParentID: parent.ID, Name: in.Name, ExternalID: in.ExternalID, IsAssessment: parent.IsAssessment,
+		PassMark: parent.PassMark, AllowedAttempts: parent.AllowedAttempts,
 	}
+	err := in.pickModules(&slice, parent)
 	var checks Checks
+	slice.normalize(&checks)
+	checks.Add("modules", err)
+	return slice, checks.Err()
+}
+
+// pickModules copies the modules of parent that the input names.
+func (in SliceInput) pickModules(slice *Course, parent Course) error {
 	if len(in.Modules) == 0 {
-		checks.Add("modules", errors.New("must name at least one module"))
+		return errors.New("must name at least one module")
 	}
 	for _, position := range in.Modules {
-		if position < 1 || position > len(whole.Modules) {
-			checks.Add("modules", errors.New("must be positions of the course's modules, counted from 1"))
-			break
+		if position < 1 || position > len(parent.Modules) {
+			return errors.New("must be positions of the course's modules, counted from 1")
 		}
-		slice.Modules = append(slice.Modules, whole.Modules[position-1])
+		slice.Modules = append(slice.Modules, parent.Modules[position-1])
 		slice.Sources = append(slice.Sources, position)
 	}
-	if err := checks.Err(); err != nil {
-		return slice, err
-	}
-	return slice, slice.Normalize()
+	return nil
 }
 
 // Errors about courses.

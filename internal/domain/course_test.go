@@ -36,3 +36,14 @@ func TestCheckKeepsTheCallersModules(t *testing.T) {
 		t.Errorf("a check changed the caller's list to %q, its own to %q", modules, first.Modules)
 	}
 }
+
+func TestCutReportsEveryFieldThatIsWrong(t *testing.T) {
+	t.Parallel()
+	parent := domain.Course{ID: 7, Modules: []string{"One", "Two"}}
+	for _, modules := range [][]int{nil, {1, 3}} {
+		_, err := domain.SliceInput{ExternalID: "..", Modules: modules}.Cut(parent)
+		wantFields(t, err, "name", "externalId", "modules")
+	}
+	_, err := domain.SliceInput{Name: "Short", Modules: []int{0}}.Cut(parent)
+	wantFields(t, err, "modules")
+}

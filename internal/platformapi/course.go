@@ -7,9 +7,6 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// maxModules is the most modules that a course may have.
-const maxModules = 500
-
 // putCourse makes a course be as the body says.
 func (h *handler) putCourse(ctx context.Context, r *request) (v1.CourseSaved, error) {
 	externalID, err := r.PathExternalID("externalId")
@@ -39,7 +36,7 @@ func courseInput(r *request) (domain.Course, error) {
 		IsAssessment:    valueOr(o.OptBool("isAssessment"), false),
 		PassMark:        valueOr(o.OptPoints("passMark"), domain.DefaultPassMark),
 		AllowedAttempts: int(valueOr(o.OptInt("attempts"), domain.DefaultAllowedAttempts)),
-		Modules:         valueOr(o.OptStrings("modules", maxModules), []string{}),
+		Modules:         valueOr(o.OptStrings("modules", domain.MaxModules), []string{}),
 	}
 	return c, o.ErrWith(func() error { checked := c; return checked.Normalize() })
 }

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/coursebridge/coursebridge/api"
-	"github.com/coursebridge/coursebridge/internal/arrival"
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/httpapi"
+	"github.com/coursebridge/coursebridge/internal/transfer"
 )
 
 // prefix is the base address of the API.
@@ -70,7 +70,7 @@ type handler struct {
 	reports ReportService
 	limiter Limiter
 	base    string // of the links of lists
-	large   *arrival.Queue
+	large   *transfer.Queue
 }
 
 const (
@@ -88,7 +88,7 @@ type request = httpapi.Request[domain.Token]
 // New returns the handler of everything below /api/v1, the contract included.
 func New(svc Service, reports ReportService, opts Options) http.Handler {
 	h := &handler{svc: svc, reports: reports, limiter: opts.Limiter, base: opts.PublicURL + prefix,
-		large: arrival.NewQueue(largeAnswers, largeAnswerGrace)}
+		large: transfer.NewQueue(largeAnswers, largeAnswerGrace)}
 	a := h.api()
 	a.Documents = documents(opts.PublicURL)
 	a.Timeout = opts.Timeout

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/coursebridge/coursebridge/internal/arrival"
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/httpapi"
+	"github.com/coursebridge/coursebridge/internal/transfer"
 )
 
 const (
@@ -38,8 +38,8 @@ type requestBody struct {
 	started, finished bool
 	isDrained         bool // what follows is discarded, so that it takes no memory
 	size              int64
-	slot              *arrival.Body // nil while the body is small
-	queue             *arrival.Queue
+	slot              *transfer.Slot // nil while the body is small
+	queue             *transfer.Queue
 	request           *httpapi.Context
 	writer            http.ResponseWriter
 }
@@ -59,7 +59,7 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	if b.slot == nil || b.isDrained {
 		return n, err
 	}
-	isKept := b.slot.Receive(n)
+	isKept := b.slot.Count(n)
 	if b.finished {
 		isKept = b.slot.Complete()
 	}

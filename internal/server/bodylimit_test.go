@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/coursebridge/coursebridge/internal/arrival"
 	"github.com/coursebridge/coursebridge/internal/httpapi"
+	"github.com/coursebridge/coursebridge/internal/transfer"
 )
 
 // startBody sends the begin of a request with a large body and returns the connection.
@@ -50,7 +50,7 @@ func TestUnfinishedBodiesAreBounded(t *testing.T) {
 			httpapi.WriteError(w, r, err)
 		}
 	})}).(*handler)
-	h.bodies = arrival.NewQueue(slots, 10*time.Millisecond)
+	h.bodies = transfer.NewQueue(slots, 10*time.Millisecond)
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close) // after the connections were closed
 	address := server.Listener.Addr().String()
@@ -85,7 +85,7 @@ func TestUnfinishedBodiesAreBounded(t *testing.T) {
 // A body whose slot nobody needs may arrive slowly.
 func TestSlowBodyWithoutContentionArrives(t *testing.T) {
 	t.Parallel()
-	q := arrival.NewQueue(2, 0)
+	q := transfer.NewQueue(2, 0)
 	newBody := func(text string) *requestBody {
 		b := &requestBody{ReadCloser: io.NopCloser(strings.NewReader(text)), queue: q, request: &httpapi.Context{}, writer: httptest.NewRecorder()}
 		b.request.Begin(t.Context(), b.writer, httptest.NewRequest(http.MethodPost, "/", nil))

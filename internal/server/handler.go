@@ -15,8 +15,8 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/coursebridge/coursebridge/internal/arrival"
 	"github.com/coursebridge/coursebridge/internal/httpapi"
+	"github.com/coursebridge/coursebridge/internal/transfer"
 )
 
 // handler serves every request. Its steps are one function rather than a chain
@@ -30,7 +30,7 @@ type handler struct {
 	proxies   []netip.Prefix
 	https     bool
 	tracer    trace.Tracer // nil if nothing is traced
-	bodies    *arrival.Queue
+	bodies    *transfer.Queue
 	proxyOnce sync.Once
 }
 
@@ -56,7 +56,7 @@ func newHandler(o Options, ready *readiness) (*handler, error) {
 		return nil, err
 	}
 	h := &handler{log: o.Log, refusals: newRefusalSampler(time.Now), metrics: m, proxies: o.TrustedProxies, https: o.HTTPS, tracer: o.Tracer,
-		bodies: arrival.NewQueue(cmp.Or(o.LargeBodies, DefaultLargeBodies), bodyGrace)}
+		bodies: transfer.NewQueue(cmp.Or(o.LargeBodies, DefaultLargeBodies), bodyGrace)}
 	own := []Mount{
 		{Prefix: "/healthz", Handler: http.HandlerFunc(healthz), API: true, Quiet: true},
 		{Prefix: "/readyz", Handler: ready, API: true, Quiet: true},

@@ -63,7 +63,7 @@ func (l *Learning) CutSlice(ctx context.Context, c domain.Caller, parent int64, 
 	if err != nil {
 		return 0, err
 	}
-	slice, err := in.Of(whole)
+	slice, err := in.Cut(whole)
 	if err != nil {
 		return 0, err
 	}
@@ -88,7 +88,7 @@ func (l *Learning) EditSlice(ctx context.Context, c domain.Caller, id int64, in 
 	if err != nil {
 		return err
 	}
-	slice, err := in.Of(whole)
+	slice, err := in.Cut(whole)
 	if err != nil {
 		return err
 	}

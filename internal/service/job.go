@@ -108,7 +108,7 @@ func (j *Jobs) RunOpen(ctx context.Context) error {
 	if _, err := j.store.ExpireJobs(ctx, j.store.Now().Add(-jobRetention)); err != nil {
 		return err
 	}
-	return inRounds(ctx, rounds[domain.Job]{
+	return runRoundRobin(ctx, roundRobin[domain.Job]{
 		store: j.store, lease: "jobs", owner: j.owner, list: j.store.OpenJobs, step: j.advance,
 	})
 }

@@ -39,8 +39,8 @@ func withLease(ctx context.Context, store LeaseStore, name, owner string, do fun
 				return
 			case <-tick.C:
 			}
-			if mine, err := store.TakeLease(working, name, owner, leaseTime); err != nil || !mine {
-				stop(errors.Join(errLeaseLost, err))
+			if err := renewLease(working, store, name, owner); err != nil {
+				stop(err)
 			}
 		}
 	}()
@@ -50,8 +50,19 @@ func withLease(ctx context.Context, store LeaseStore, name, owner string, do fun
 	return errors.Join(err, store.DropLease(context.WithoutCancel(ctx), name, owner))
 }
 
-// rounds describes work that is listed and done in small steps, such as background jobs.
-type rounds[T any] struct {
+// renewLease renews the lease within leaseRenew, so that work that loses its lease ends before
+// another replica may take it: the store repeats a failing write for longer than that.
+func renewLease(ctx context.Context, store LeaseStore, name, owner string) error {
+	ctx, cancel := context.WithTimeout(ctx, leaseRenew)
+	defer cancel()
+	if mine, err := store.TakeLease(ctx, name, owner, leaseTime); err != nil || !mine {
+		return errors.Join(errLeaseLost, err)
+	}
+	return nil
+}
+
+// roundRobin describes work that is listed and done in small steps, such as background jobs.
+type roundRobin[T any] struct {
 	store LeaseStore
 	lease string
 	owner string
@@ -59,10 +70,11 @@ type rounds[T any] struct {
 	step  func(ctx context.Context, item T) (advanced bool)
 }
 
-// inRounds does one step of every listed item in turn, so that neither a long one nor one
+// runRoundRobin does one step of every listed item in turn, so that neither a long one nor one
 // that fails keeps the others waiting, until none is listed or none advances. It does
-// nothing while another replica holds the lease.
-func inRounds[T any](ctx context.Context, r rounds[T]) error {
+// nothing while another replica holds the lease. It lists the items before it takes the lease
+// too: mostly there are none, and then it writes nothing to the database.
+func runRoundRobin[T any](ctx context.Context, r roundRobin[T]) error {
 	if items, err := r.list(ctx); err != nil || len(items) == 0 {
 		return err
 	}

@@ -15,11 +15,16 @@ type oneLease struct {
 	owner string
 	until time.Time
 	fails bool
+	hangs bool // every call from now on ends with its context
 }
 
-func (l *oneLease) TakeLease(_ context.Context, _, owner string, hold time.Duration) (bool, error) {
+func (l *oneLease) TakeLease(ctx context.Context, _, owner string, hold time.Duration) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.hangs {
+		<-ctx.Done()
+		return false, ctx.Err()
+	}
 	if l.fails {
 		return false, errors.New("the database is away")
 	}
@@ -79,6 +84,30 @@ func TestWorkEndsWithItsLease(t *testing.T) {
 				t.Error("the work went on after its lease")
 			}
 			return context.Cause(ctx)
+		})
+		if !errors.Is(err, errLeaseLost) {
+			t.Errorf("the work ended with %v", err)
+		}
+	})
+}
+
+// A renewal that gets no answer, such as one that is tried again and again, ends the work
+// before another replica may begin.
+func TestWorkEndsWhenTheRenewalOfItsLeaseHangs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		lease := &oneLease{}
+		err := withLease(t.Context(), lease, "work", "a", func(ctx context.Context) error {
+			lease.mu.Lock()
+			lease.hangs = true
+			end := lease.until
+			lease.mu.Unlock()
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case <-time.After(time.Until(end)):
+				return errors.New("the work went on after its lease")
+			}
 		})
 		if !errors.Is(err, errLeaseLost) {
 			t.Errorf("the work ended with %v", err)

@@ -86,7 +86,7 @@ func (w *Webhooks) Run(ctx context.Context) {
 // redeliver continues every open redelivery in turn, so that neither a long one nor
 // one that fails keeps the others waiting, one replica at a time.
 func (w *Webhooks) redeliver(ctx context.Context) error {
-	return inRounds(ctx, rounds[domain.Redelivery]{
+	return runRoundRobin(ctx, roundRobin[domain.Redelivery]{
 		store: w.store, lease: "redeliveries", owner: w.owner, list: w.store.OpenRedeliveries, step: w.continueRedelivery,
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/report"
 )
 
-// ReportLogStore reads what the lists of the integrations show, the newest first: without
-// secrets and bodies.
+// ReportLogStore reads the rows of the integration reports, newest first, without secrets
+// and bodies.
 type ReportLogStore interface {
 	DeliveryReport(ctx context.Context, company int64, f domain.DeliveryFilter, yield func([]domain.Delivery) error) error
 	APIRequestReport(ctx context.Context, company int64, f domain.APIRequestFilter, yield func([]domain.APIRequest) error) error

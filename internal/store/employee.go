@@ -206,7 +206,7 @@ func (s *Store) Employee(ctx context.Context, company int64, externalID string) 
 	switch {
 	case err == nil && found.ID == 0:
 		err = s.missingEmployee(ctx, company, externalID)
-	case err == nil && found.large():
+	case err == nil && found.isLarge():
 		return found.Employee, nil, domain.ErrLargeEmployee
 	}
 	return found.Employee, found.assignments, err

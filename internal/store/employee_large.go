@@ -13,9 +13,9 @@ import (
 // statement never wait for another caller's large answer.
 const maxBatchedAssignments = 100
 
-// large reports whether the employee has more than maxBatchedAssignments: a batch reads
+// isLarge reports whether the employee has more than maxBatchedAssignments: a batch reads
 // one assignment more than that, so this means that there are more.
-func (k *employeeWithAssignments) large() bool { return len(k.assignments) > maxBatchedAssignments }
+func (k *employeeWithAssignments) isLarge() bool { return len(k.assignments) > maxBatchedAssignments }
 
 // largePage is how many assignments of a large employee are read in one go. It keeps
 // a processor busy for less than a millisecond.
@@ -31,8 +31,8 @@ const maxPause = 5 * time.Millisecond
 // employee_offboarded.
 //
 // A company reads one such employee at a time, and all companies together a few. After
-// each page the reading pauses for as long as the page took: it uses half of a processor
-// at most, so that short requests find one free.
+// each page the reading pauses for as long as the page took, but at most maxPause: on an idle
+// machine it uses at most half of a processor, so that short requests find one free.
 func (s *Store) EmployeePages(ctx context.Context, company int64, externalID string, each func(domain.Employee, []domain.Assignment) error) error {
 	release, err := s.acquireLargeRead(ctx, company)
 	if err != nil {

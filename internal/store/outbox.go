@@ -34,8 +34,9 @@ type subscriber struct {
 	enabled bool
 }
 
-// prepare queues what must be known before events can be written: who listens,
-// and n event ids.
+// prepare queues the statements that load the companies' endpoints and reserve n event ids.
+// Send the batch before calling events with at most n events. It is called once in a
+// transaction.
 //
 // The subscriptions are locked, shared, before they are read: enabling an endpoint
 // waits for the transactions that saw it disabled, so that none of them leaves an
@@ -49,7 +50,6 @@ type subscriber struct {
 //   - a patch, an offboarding or an erasure: the employee is locked before;
 //   - new assignments, activities and deadlines: their employees are locked before.
 func (o *outbox) prepare(b *db.Batch, tx db.Tx, n int, companies ...int64) {
-	o.endpoints, o.due = nil, nil
 	list, args := o.store.db.ValuesTable(1, db.Ints("company_id", companies))
 	if lock := o.store.db.CompanyLock("c.company_id", true); lock != "" {
 		b.Query(ignoreRow, `SELECT `+lock+` FROM `+list+` c`, args...)

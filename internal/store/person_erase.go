@@ -120,11 +120,6 @@ func (s *Store) eraseFromCompany(ctx context.Context, c domain.Caller, email str
 		if err := tx.Send(ctx, b); err != nil || len(gone) == 0 {
 			return err
 		}
-		b = &db.Batch{}
-		box.prepare(b, tx, len(gone), c.Company.ID)
-		if err := tx.Send(ctx, b); err != nil {
-			return err
-		}
 		return s.erase(ctx, tx, box, c, gone)
 	})
 }

@@ -219,7 +219,7 @@ func TestOlderProgramRefusesANewerDatabase(t *testing.T) {
 		for _, statement := range []string{
 			fmt.Sprintf(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (%d, %t)`, migrations.Version+1, true),
 			fmt.Sprintf(`UPDATE schema_compatibility SET oldest_program = %d`, migrations.Version+1),
-			migrations.ForgetFirstSQL,
+			migrations.StopOldProgramsSQL,
 		} {
 			if _, err := newer.db.ExecContext(t.Context(), statement); err != nil {
 				t.Fatal(err)

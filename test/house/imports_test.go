@@ -29,9 +29,9 @@ var rules = map[string]rule{
 	"internal/app":  {[]string{anything}, ""},
 	"internal/demo": {[]string{"internal/domain", "internal/service", "client"}, adapter + "; it receives webhooks with client, as customers do"},
 
-	"internal/publicapi":        {[]string{"internal/domain", "internal/service", "internal/httpapi", "internal/arrival", "api", "api/v1"}, adapter},
+	"internal/publicapi":        {[]string{"internal/domain", "internal/service", "internal/httpapi", "internal/transfer", "api", "api/v1"}, adapter},
 	"internal/platformapi":      {[]string{"internal/domain", "internal/service", "internal/httpapi", "api", "api/v1"}, adapter},
-	"internal/cabinet":          {[]string{"internal/domain", "internal/service", "internal/report", "internal/httpapi", "internal/arrival"}, adapter},
+	"internal/cabinet":          {[]string{"internal/domain", "internal/service", "internal/report", "internal/httpapi", "internal/transfer"}, adapter},
 	"internal/cabinet/view":     {nil, "a page only renders values that it is given; it fetches nothing"},
 	"internal/cabinet/assets":   {nil, "it only embeds built files"},
 	"internal/cabinet/snippets": {nil, "it holds example programs that people copy"},
@@ -43,8 +43,8 @@ var rules = map[string]rule{
 	"internal/secret":  {nil, "it encrypts bytes and does not know what they mean"},
 	"internal/domain":  {nil, "the nouns and their rules import nothing of ours"},
 
-	"internal/batch":   {nil, "it runs calls together, whatever they do"},
-	"internal/arrival": {nil, "it counts bytes and does not know what they mean"},
+	"internal/batch":    {nil, "it runs calls together, whatever they do"},
+	"internal/transfer": {nil, "it counts bytes and does not know what they mean"},
 
 	"internal/store": {[]string{
 		"internal/batch", "internal/domain", "internal/store/db", "internal/store/sqlite", "internal/store/postgres",
@@ -56,7 +56,7 @@ var rules = map[string]rule{
 
 	"internal/sheet":  {nil, "it reads tables and does not know what they mean"},
 	"internal/report": {nil, "it writes rows to an io.Writer and does not know what they mean"},
-	"internal/server": {[]string{"internal/domain", "internal/httpapi", "internal/arrival"}, "it carries any handler and knows how errors are answered"},
+	"internal/server": {[]string{"internal/domain", "internal/httpapi", "internal/transfer"}, "it carries any handler and knows how errors are answered"},
 	".":               {nil, "it is the documentation's text"},
 	"api":             {nil, "it is the contract's text"},
 	"api/v1":          {nil, "it is the contract's words, and clients import it"},

@@ -1,39 +1,44 @@
 // Package migrations holds the schema's history, one folder per engine with the
 // same numbers and names.
 //
-// A migration only adds: tables, indexes, and columns that are nullable or have a
-// default. Running programs of the version before go on with the new schema, so an
-// upgrade takes no server out. A migration that removes something comes a release
-// later, and raises schema_compatibility.oldest_program to the first version whose
-// program does not need what is removed. Programs of versions below FirstChecking do
-// not read that column; to stop them, such a migration also runs ForgetFirstSQL.
+// A migration must leave the schema usable by programs of the previous version, so servers
+// keep running during an upgrade. It may add tables, indexes and columns (nullable or with a
+// default), and may replace indexes, constraints, triggers or a table's storage, but it must
+// not remove or rename anything that such a program reads or writes. A migration that does so
+// comes a release later and raises schema_compatibility.oldest_program to the first version
+// whose program does not need what is removed. Programs of versions below
+// FirstCompatibilityChecking do not read that column; to stop them, such a migration also runs
+// StopOldProgramsSQL.
 package migrations
 
 import (
 	"embed"
 	"fmt"
 	"io/fs"
-	"strconv"
+	"slices"
 	"strings"
 )
 
 //go:embed sqlite/*.sql postgres/*.sql
 var files embed.FS
 
-// Version is the number of the newest migration.
-var Version = newest()
+// names are the names of all migrations in their order, without ".sql". The engines have the
+// same ones.
+var names = readNames()
 
-func newest() int64 {
+// Version is the number of the newest migration.
+var Version = int64(len(names)) // a test checks that they are numbered from 1
+
+func readNames() []string {
 	entries, err := files.ReadDir("sqlite")
 	if err != nil {
 		panic(err) // unreachable: the folder is embedded
 	}
-	number, _, _ := strings.Cut(entries[len(entries)-1].Name(), "_")
-	version, err := strconv.ParseInt(number, 10, 64)
-	if err != nil {
-		panic(err) // unreachable: a test reads all names
+	var out []string
+	for _, entry := range entries {
+		out = append(out, strings.TrimSuffix(entry.Name(), ".sql"))
 	}
-	return version
+	return out
 }
 
 // For returns the migrations of one engine.
@@ -45,13 +50,13 @@ func For(engine string) (fs.FS, error) {
 	return sub, nil
 }
 
-// FirstChecking is the first version whose program asks the schema for the oldest
+// FirstCompatibilityChecking is the first version whose program asks the schema for the oldest
 // program that may run on it.
-const FirstChecking = 9
+const FirstCompatibilityChecking = 9
 
-// ForgetFirstSQL stops programs of versions below FirstChecking, for every command:
-// they refuse a schema whose list of migrations lacks one that they know.
-const ForgetFirstSQL = "DELETE FROM goose_db_version WHERE version_id BETWEEN 1 AND 8"
+// StopOldProgramsSQL makes programs older than FirstCompatibilityChecking refuse the schema: it
+// removes migrations that they expect from goose's list. TestStopOldProgramsSQL checks its 8.
+const StopOldProgramsSQL = "DELETE FROM goose_db_version WHERE version_id BETWEEN 1 AND 8"
 
 // Applied returns the numbers of the migrations that a schema of this version
 // contains, whether its list still names them or not.
@@ -94,15 +99,7 @@ func (e *OutdatedError) Error() string {
 // Missing returns the names of the migrations that a schema of this version lacks, in
 // their order.
 func Missing(version int64) []string {
-	entries, err := files.ReadDir("sqlite") // the engines have the same
-	if err != nil {
-		panic(err) // unreachable: the folder is embedded
-	}
-	var out []string
-	for _, entry := range entries[min(int(version), len(entries)):] {
-		out = append(out, strings.TrimSuffix(entry.Name(), ".sql"))
-	}
-	return out
+	return slices.Clone(names[min(int(version), len(names)):])
 }
 
 // OldestProgramSQL reads Schema.OldestProgram.

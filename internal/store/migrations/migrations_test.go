@@ -57,9 +57,17 @@ func TestRefusingMigrationsStopTheFirstProgramsToo(t *testing.T) {
 				t.Fatal(err)
 			}
 			up, _, _ := strings.Cut(string(text), "-- +goose Down")
-			if strings.Contains(up, "UPDATE schema_compatibility") && !strings.Contains(up, migrations.ForgetFirstSQL) {
-				t.Errorf("%s/%s raises the oldest program without %q", engine, name, migrations.ForgetFirstSQL)
+			if strings.Contains(up, "UPDATE schema_compatibility") && !strings.Contains(up, migrations.StopOldProgramsSQL) {
+				t.Errorf("%s/%s raises the oldest program without %q", engine, name, migrations.StopOldProgramsSQL)
 			}
 		}
+	}
+}
+
+func TestStopOldProgramsSQL(t *testing.T) {
+	t.Parallel()
+	want := fmt.Sprintf("BETWEEN 1 AND %d", migrations.FirstCompatibilityChecking-1)
+	if !strings.HasSuffix(migrations.StopOldProgramsSQL, want) {
+		t.Errorf("%q should end in %q", migrations.StopOldProgramsSQL, want)
 	}
 }
