@@ -15,7 +15,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// randomizeDeliveries gives every delivery of the company a random past. None is created close
+// randomizeDeliveries replaces the past of every delivery of the company by a random one. None is created close
 // to the edge of the last 24 hours, where the tile and the list would disagree only
 // because time passes between them.
 func (f fixture) randomizeDeliveries(random *rand.Rand) {

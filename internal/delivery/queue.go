@@ -110,7 +110,7 @@ func (q *endpointQueue) run() {
 func (q *endpointQueue) takeWakeup(reason wakeReason) {
 	q.mustNotify = q.mustNotify || reason&committedHere != 0
 	if reason&leaseReleased != 0 && !q.lease.isOurs {
-		// The message does not say which endpoint's lease was released; if it was another's,
+		// The message does not name the endpoint whose lease was released; if it was another's,
 		// the next claim sets the time again.
 		q.lease.until = time.Time{}
 	}
