@@ -217,6 +217,12 @@ func (d *Dispatcher) poll() {
 	}
 }
 
+// queryContext returns the context of a query. A batch serves several queues, so it runs
+// under the dispatcher's context, not under a caller's.
+func (d *Dispatcher) queryContext() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(d.life.mayWork, queryTimeout)
+}
+
 // searchBacklog wakes the queues of all endpoints with work, at the time it is due.
 func (d *Dispatcher) searchBacklog() {
 	ctx, cancel := d.queryContext()

@@ -299,12 +299,6 @@ func (q *endpointQueue) nextVisit() time.Time {
 	return next
 }
 
-// queryContext returns the context of a query. A batch serves several queues, so it runs
-// under the dispatcher's context, not under a caller's.
-func (d *Dispatcher) queryContext() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(d.life.mayWork, queryTimeout)
-}
-
 // claimBatch takes or prolongs leases. Every request gets its endpoint's lease, nil if
 // there is no such endpoint.
 func (d *Dispatcher) claimBatch(_ context.Context, requests []domain.FetchRequest) ([]*domain.EndpointLease, error) {
