@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -101,8 +100,8 @@ func shown(flag *kong.Flag, ctx *kong.Context) string {
 	if strings.Contains(flag.Name, "secret-key") {
 		return "(hidden)"
 	}
-	if u, err := url.Parse(text); err == nil && u.User != nil {
-		return u.Redacted()
+	if strings.Contains(text, "://") {
+		return app.Redact(text)
 	}
 	return text
 }

@@ -45,5 +45,12 @@ func (o output) printTable(t app.Table) error {
 			return err
 		}
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if f, ok := t.(app.Footnote); ok && f.Footnote() != "" {
+		_, err := fmt.Fprintln(o.to, f.Footnote())
+		return err
+	}
+	return nil
 }

@@ -69,14 +69,14 @@ func (f ServeFlags) config() (app.ServeConfig, error) {
 		ReportLimit: f.ReportLimit, ReportTimeout: f.ReportTimeout, TrustedProxies: f.TrustedProxy, MemoryLimit: memory,
 		Stop:    app.StopConfig{Delay: f.ShutdownDelay, Drain: f.DrainTimeout},
 		Inspect: app.InspectConfig{MetricsListen: f.MetricsListen, MetricsAllow: f.MetricsAllow, DebugListen: f.DebugListen},
-		Confirm: f.Confirm, Retention: app.Retention{Audit: f.AuditRetention, Activities: f.ActivityRetention, Requests: f.RequestRetention},
+		Confirm: f.Confirm, Retention: app.Retention{Events: f.Retention, Audit: f.AuditRetention, Activities: f.ActivityRetention, Requests: f.RequestRetention},
 	}, err
 }
 
 func (f ServeFlags) webhooks() app.WebhookConfig {
 	config := f.WebhookFlags.config()
 	config.RetryDelays, config.Timeout, config.UseProxy = f.WebhookRetryDelays, f.WebhookTimeout, f.WebhookProxy
-	config.MaxDueAge, config.Retention, config.Off = f.WebhookMaxDueAge, f.Retention, f.NoWebhooks
+	config.MaxDueAge, config.Off = f.WebhookMaxDueAge, f.NoWebhooks
 	return config
 }
 

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -29,12 +27,6 @@ type fileResolver struct {
 	config configFile
 }
 
-// configFile is what a configuration file says, by setting.
-type configFile struct {
-	values map[string]string // nil until the file was read
-	lines  map[string]int
-}
-
 var _ kong.Resolver = (*fileResolver)(nil)
 
 // Validate implements kong.Resolver.
@@ -48,13 +40,8 @@ func (f *fileResolver) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag)
 	if _, set := os.LookupEnv(flag.Envs[0]); set {
 		return nil, nil //nolint:nilnil // kong has read it.
 	}
-	if path, set := os.LookupEnv(flag.Envs[0] + fileSuffix); set {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return nil, fmt.Errorf("read the file that %[1]s%[2]s names: %[3]w; name a file that this user can read, or unset %[1]s%[2]s",
-				flag.Envs[0], fileSuffix, err)
-		}
-		return strings.TrimSpace(string(text)), nil
+	if text, set, err := valueFromFile(flag.Envs[0]); set || err != nil {
+		return text, err
 	}
 	if flag.Name == "config" {
 		return nil, nil //nolint:nilnil // The configuration file does not name itself.
@@ -68,15 +55,30 @@ func (f *fileResolver) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag)
 	return nil, nil //nolint:nilnil // No file has it.
 }
 
+// valueFromFile returns the contents of the file that the variable with fileSuffix
+// names; isSet reports whether that variable is set.
+func valueFromFile(variable string) (text string, isSet bool, err error) {
+	path, isSet := os.LookupEnv(variable + fileSuffix)
+	if !isSet {
+		return "", false, nil
+	}
+	contents, err := os.ReadFile(path)
+	if err != nil {
+		return "", true, fmt.Errorf("read the file that %[1]s%[2]s names: %[3]w; name a file that this user can read, or unset %[1]s%[2]s",
+			variable, fileSuffix, err)
+	}
+	return strings.TrimSpace(string(contents)), true, nil
+}
+
 // readConfig reads the configuration file once.
 func (f *fileResolver) readConfig(ctx *kong.Context) error {
 	if f.config.values != nil {
 		return nil
 	}
 	f.config = newConfigFile()
-	path := configPath(ctx)
-	if path == "" {
-		return nil
+	path, err := configPath(ctx)
+	if path == "" || err != nil {
+		return err
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -104,89 +106,29 @@ func (e *configFileError) Error() string {
 	return fmt.Sprintf("read the configuration file %s: %s", e.path, strings.Join(texts, "; "))
 }
 
-func newConfigFile() configFile { return configFile{map[string]string{}, map[string]int{}} }
-
-// configPath returns the value of --config or its variable.
-func configPath(ctx *kong.Context) string {
+// configPath returns the value of --config, or of its variable, or of the file that its
+// other variable names.
+func configPath(ctx *kong.Context) (string, error) {
 	for _, flag := range ctx.Model.Flags {
 		if flag.Name == "config" {
-			path, _ := ctx.FlagValue(flag).(string)
-			if path == "" {
-				path = os.Getenv(flag.Envs[0])
-			}
-			return path
-		}
-	}
-	return ""
-}
-
-// parseConfig parses a configuration file: lines of the form "name: value" or
-// "name = value". It is the part of YAML that settings need: comments, quotes and lists,
-// either [a, b] or one "- a" per line.
-func parseConfig(in io.Reader, known map[string]string) (configFile, error) {
-	out, problems := newConfigFile(), []error(nil)
-	lines, list := bufio.NewScanner(in), "" // list is the setting that "- a" lines belong to
-	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimSpace(lines.Text())
-		if line == "" || line[0] == '#' || line == "---" {
-			continue
-		}
-		if item, isItem := strings.CutPrefix(line, "- "); isItem && list != "" {
-			if out.values[list] != "" {
-				out.values[list] += ","
-			}
-			out.values[list] += unquote(item)
-			continue
-		}
-		name, err := out.add(n, line, known)
-		if err != nil {
-			problems = append(problems, err)
-		}
-		list = name
-	}
-	return out, errors.Join(append(problems, lines.Err())...)
-}
-
-// add adds the setting of a line and returns its name.
-func (c configFile) add(n int, line string, known map[string]string) (string, error) {
-	at := strings.IndexAny(line, ":=")
-	if at < 0 {
-		return "", fmt.Errorf("line %d must have the form name: value", n)
-	}
-	name, value := strings.TrimSpace(line[:at]), strings.TrimSpace(line[at+1:])
-	if _, isSetting := known[name]; !isSetting {
-		return "", fmt.Errorf("line %d: %q is not a setting%s", n, name, didYouMean(name, slices.Sorted(maps.Keys(known))))
-	}
-	if _, twice := c.values[name]; twice {
-		return "", fmt.Errorf("line %d: %s is set twice, first in line %d", n, name, c.lines[name])
-	}
-	c.values[name], c.lines[name] = configValue(value), n
-	return name, nil
-}
-
-// configValue returns the value of a setting; the items of a list are joined by commas.
-func configValue(text string) string {
-	if !strings.HasPrefix(text, "[") || !strings.HasSuffix(text, "]") {
-		return unquote(text)
-	}
-	values := strings.Split(text[1:len(text)-1], ",")
-	for i := range values {
-		values[i] = unquote(strings.TrimSpace(values[i]))
-	}
-	return strings.Join(values, ",")
-}
-
-// unquote removes quotes, or a comment after a value without quotes.
-func unquote(text string) string {
-	for _, quote := range []string{`"`, "'"} {
-		if inner, quoted := strings.CutPrefix(text, quote); quoted {
-			if inner, _, quoted = strings.Cut(inner, quote); quoted {
-				return inner
+			if path, _ := ctx.FlagValue(flag).(string); path != "" {
+				return path, nil
 			}
 		}
 	}
-	text, _, _ = strings.Cut(text, " #")
-	return strings.TrimSpace(text)
+	if path, set := os.LookupEnv(configVariable); set {
+		return path, nil
+	}
+	path, isSet, err := valueFromFile(configVariable)
+	if !isSet || err != nil {
+		return "", err
+	}
+	// The error does not print what the file holds: it may be the configuration itself, with secrets.
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("the file that %[1]s%[2]s names must hold the path of a configuration file; %[1]s names a configuration file itself",
+			configVariable, fileSuffix)
+	}
+	return path, nil
 }
 
 // settingNames returns the names of all settings with their variables.
@@ -205,7 +147,7 @@ func settingNames(model *kong.Application) map[string]string {
 // called coursebridge, and those of our own tests.
 var serviceVariable = regexp.MustCompile(`^COURSEBRIDGE_(PORT|SERVICE_HOST|SERVICE_PORT|PORT_.*|SERVICE_PORT_.*|TEST_.*)$`)
 
-// warnOfUnknownVariables warns of variables that look like settings and are none.
+// warnOfUnknownVariables warns of variables with our prefix that are not settings.
 func warnOfUnknownVariables(w io.Writer, model *kong.Application, environ []string) {
 	known := map[string]bool{}
 	for _, variable := range settingNames(model) {

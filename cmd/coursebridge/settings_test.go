@@ -51,6 +51,17 @@ func TestSettingsComeFromVariablesAndFiles(t *testing.T) {
 		}
 	}
 	wantCompany("One", "--config", config)
+	t.Run("COURSEBRIDGE_CONFIG_FILE", func(t *testing.T) {
+		t.Setenv("COURSEBRIDGE_CONFIG_FILE", write("path", config+"\n"))
+		wantCompany("One")
+		t.Setenv("COURSEBRIDGE_CONFIG_FILE", write("swapped", "secret-key: hush"))
+		got := runCommand(t, "company", "list")
+		if got.code == 0 || !strings.Contains(got.stderr, "COURSEBRIDGE_CONFIG names a configuration file itself") || strings.Contains(got.stderr, "hush") {
+			t.Errorf("a configuration file in place of its path: exit code %d, %s", got.code, got.stderr)
+		}
+		t.Setenv("COURSEBRIDGE_CONFIG_FILE", filepath.Join(dir, "missing"))
+		wantRefused(t, "unset COURSEBRIDGE_CONFIG_FILE", "company", "list")
+	})
 	t.Setenv("COURSEBRIDGE_CONFIG", config)
 	wantCompany("One")
 	t.Setenv("COURSEBRIDGE_DATABASE_FILE", write("address", two+"\n"))
@@ -142,10 +153,45 @@ metrics-allow:
 		"rate_limit: 3":                   `line 1: "rate_limit" is not a setting; did you mean rate-limit?`,
 		"json: true\n\njson: false":       "line 3: json is set twice, first in line 1",
 		"- 10.0.0.0/8":                    "line 1 must have the form",
+		"json: true\n- x\n- y":            "line 2: json has a value already, in line 1",
+		"metrics-allow: [a]\n- b":         "line 2: metrics-allow has a value already",
 		"json: true\nserve:\n  json: yes": `line 2: "serve" is not a setting`,
 	} {
 		if _, err := parseConfig(strings.NewReader(text), known); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestConfigurationFileLists(t *testing.T) {
+	t.Parallel()
+	known := map[string]string{"listen": "", "json": ""}
+	for text, want := range map[string]string{
+		"listen: [a, b] # two":                 "a,b",
+		"listen: # addresses\n- a\n- b # last": "a,b",
+		"listen: #\n  - 'a # b'":               "a # b",
+		`listen: ["a,b", c]`:                   `a\,b,c`, // kong's notation for a comma within an item
+		`listen: ["a # b", 'c, d'] # "e"`:      `a # b,c\, d`,
+		"listen: it's # a":                     "it's",
+		"listen: [it's, that's]":               "it's,that's",
+		`listen: "a`:                           `"a`,
+		`listen: ["a, b`:                       `["a, b`,
+		"listen: []":                           "",
+		"listen: a#b":                          "a#b",
+	} {
+		if got, err := parseConfig(strings.NewReader(text), known); err != nil || got.values["listen"] != want {
+			t.Errorf("%q: listen is %q, %v, want %q", text, got.values["listen"], err, want)
+		}
+	}
+}
+
+// What follows from an error is not an error of its own.
+func TestItemsOfARefusedSettingAreIgnored(t *testing.T) {
+	t.Parallel()
+	known := map[string]string{"listen": "", "json": ""}
+	for _, text := range []string{"listne:\n- a\n- b", "listen: x\n- y\n- z", "listen: a\nlisten:\n- b\n- c", "nonsense\n- a", "- a\n- b"} {
+		if _, err := parseConfig(strings.NewReader(text), known); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v, want one error", text, err)
 		}
 	}
 }

@@ -35,7 +35,7 @@ type companyDeleteCommand struct {
 }
 
 func (c *companyDeleteCommand) Run(ctx context.Context, cli *commands) error {
-	return operate(ctx, cli, func(a *app.App) (app.CompanyDeleted, error) { return a.DeleteCompany(ctx, c.ID, c.Confirm) })
+	return operate(ctx, cli, func(a *app.App) (app.CompanyDeletion, error) { return a.DeleteCompany(ctx, c.ID, c.Confirm) })
 }
 
 type companyExportCommand struct {

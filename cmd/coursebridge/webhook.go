@@ -38,7 +38,7 @@ type webhookAddCommand struct {
 }
 
 func (c *webhookAddCommand) Run(ctx context.Context, cli *commands) error {
-	return operate(ctx, cli, func(a *app.App) (app.WebhookAdded, error) {
+	return operate(ctx, cli, func(a *app.App) (app.WebhookSecret, error) {
 		a.WarnOfTarget(ctx, c.config(), c.URL)
 		return a.AddWebhook(ctx, app.WebhookInput{
 			Company: c.Company, URL: c.URL, Description: c.Description, Events: c.Event, StrictOrder: c.StrictOrder,
@@ -75,7 +75,7 @@ func (c *webhookTestCommand) Run(ctx context.Context, cli *commands) error {
 type webhookRotateCommand struct{ webhookID }
 
 func (c *webhookRotateCommand) Run(ctx context.Context, cli *commands) error {
-	return operate(ctx, cli, func(a *app.App) (app.WebhookAdded, error) { return a.RotateWebhook(ctx, c.Company, c.ID) })
+	return operate(ctx, cli, func(a *app.App) (app.WebhookSecret, error) { return a.RotateWebhook(ctx, c.Company, c.ID) })
 }
 
 type webhookEnableCommand struct {

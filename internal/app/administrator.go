@@ -19,11 +19,14 @@ func (l AdminLink) String() string {
 
 // AdminLink creates a one-time sign-in link.
 func (a *App) AdminLink(ctx context.Context, email string, company int64, dropSecondFactor bool) (AdminLink, error) {
+	base, err := a.publicURL(ctx) // first: the link must be printed once it was made
+	if err != nil {
+		return AdminLink{}, err
+	}
 	in := domain.LinkRequest{Email: email, CompanyID: company, DropSecondFactor: dropSecondFactor}
 	administrator, token, err := a.administrators.LinkFor(ctx, operator(), in)
 	if err != nil {
 		return AdminLink{}, err
 	}
-	link, err := a.signInURL(ctx, token)
-	return AdminLink{Email: administrator.Email, SignInURL: link}, err
+	return AdminLink{Email: administrator.Email, SignInURL: signInURL(base, token)}, nil
 }

@@ -60,7 +60,7 @@ func Open(ctx context.Context, c Config) (*App, error) {
 		return nil, err
 	}
 	a := &App{config: c, log: log, level: level}
-	if path, ok := strings.CutPrefix(c.Database, sqliteScheme); ok {
+	if path, ok := sqlitePath(c.Database); ok {
 		a.keyFile = path + keySuffix
 	}
 	if err := a.waitForDatabase(ctx); err != nil {

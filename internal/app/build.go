@@ -187,7 +187,7 @@ func (a *App) checks(p *parts, wc WebhookConfig) []server.Check {
 	checks := []server.Check{
 		{Name: "database", Run: a.store.Engine().Ping},
 		{Name: "connections", Run: a.checkSaturation},
-		{Name: "migrations", Run: a.store.Engine().Migrated},
+		{Name: "migrations", Run: a.store.Engine().CheckSchema},
 	}
 	if wc.MaxDueAge > 0 && !wc.Off {
 		checks = append(checks, server.Check{Name: "deliveries", Run: func(ctx context.Context) error {
@@ -235,7 +235,7 @@ func (a *App) buildDelivery(p *parts, wc WebhookConfig) error {
 		return fmt.Errorf("register delivery metrics: %w", err)
 	}
 	p.sender = a.newSender(wc, p.tracer)
-	p.webhooks = a.newWebhooks(p.sender, wc, p.background.log)
+	p.webhooks = a.newWebhooks(p.sender, p.retention.Events, p.background.log)
 	config := delivery.DispatcherConfig{
 		CancellerConfig: delivery.CancellerConfig{Queue: a.store, Bus: a.store.Engine(), Log: p.background.log, AttemptTimeout: wc.Timeout},
 		Secrets:         a.box, Sender: p.sender, Schedule: schedule, Metrics: metrics,
@@ -263,6 +263,6 @@ func (a *App) newSender(wc WebhookConfig, tracer trace.Tracer) *delivery.Sender 
 	return delivery.NewSender(config)
 }
 
-func (a *App) newWebhooks(sender *delivery.Sender, wc WebhookConfig, log *slog.Logger) *service.Webhooks {
-	return service.NewWebhooks(a.store, sender, a.box, service.WebhookOptions{Retention: wc.Retention, Log: log})
+func (a *App) newWebhooks(sender *delivery.Sender, retention time.Duration, log *slog.Logger) *service.Webhooks {
+	return service.NewWebhooks(a.store, sender, a.box, service.WebhookOptions{Retention: retention, Log: log})
 }

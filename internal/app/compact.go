@@ -74,7 +74,7 @@ func (a *App) compactWeekly(ctx context.Context) error {
 	if size > maxWeeklyCompact {
 		a.log.Info("the database is too large to compact while it serves", "size_bytes", size,
 			"hint", "run coursebridge compact in a quiet hour; writers wait meanwhile")
-		a.store.Engine().Erased(ctx)
+		a.store.Engine().ScrubDeleted(ctx)
 		return a.setSetting(ctx, compactedSetting, domain.FormatInstant(now))
 	}
 	done, err := a.Compact(ctx)

@@ -24,19 +24,20 @@ func (c CompanyCreated) String() string {
 
 // CreateCompany creates a company and its first administrator.
 func (a *App) CreateCompany(ctx context.Context, name, admin, zone string) (CompanyCreated, error) {
+	base, err := a.publicURL(ctx) // first: once the company is committed, nothing may keep the link from being printed
+	if err != nil {
+		return CompanyCreated{}, err
+	}
 	in := domain.NewCompany{Name: name, AdminEmail: admin, TimeZone: zone}
 	company, token, err := a.companies.Create(ctx, operator(), in)
 	if err != nil {
 		return CompanyCreated{}, err
 	}
-	link, err := a.signInURL(ctx, token)
-	return CompanyCreated{CompanyID: company.ID, AdminEmail: admin, SignInURL: link}, err
+	return CompanyCreated{CompanyID: company.ID, AdminEmail: admin, SignInURL: signInURL(base, token)}, nil
 }
 
-func (a *App) signInURL(ctx context.Context, token string) (string, error) {
-	base, err := a.publicURL(ctx)
-	return base + "/cabinet/enter/" + token, err
-}
+// signInURL returns the link that signs in once with a token.
+func signInURL(base, token string) string { return base + "/cabinet/enter/" + token }
 
 // CompanyList lists companies.
 type CompanyList struct {
@@ -110,8 +111,9 @@ func (a *App) ResumeCompany(ctx context.Context, id int64) (CompanyLine, error) 
 	return companyLine(c), err
 }
 
-// CompanyDeleted counts the rows of a company by table.
-type CompanyDeleted struct {
+// CompanyDeletion is what DeleteCompany deleted or, without confirmation, would delete:
+// the number of rows by table.
+type CompanyDeletion struct {
 	ID      int64            `json:"id"`
 	Name    string           `json:"name"`
 	Deleted bool             `json:"deleted"`
@@ -119,13 +121,20 @@ type CompanyDeleted struct {
 }
 
 // Table implements Table.
-func (c CompanyDeleted) Table() (header []string, rows [][]string) {
-	rows = countedRows(c.Rows)
+func (c CompanyDeletion) Table() (header []string, rows [][]string) {
+	header = []string{"TABLE", "DELETED ROWS"}
 	if !c.Deleted {
-		rows = append(rows, []string{fmt.Sprintf("Nothing was deleted. To delete %s (company %d) for ever, add --confirm.", c.Name, c.ID)})
-		return []string{"TABLE", "ROWS"}, rows
+		header[1] = "ROWS"
 	}
-	return []string{"TABLE", "DELETED ROWS"}, rows
+	return header, countedRows(c.Rows)
+}
+
+// Footnote implements Footnote.
+func (c CompanyDeletion) Footnote() string {
+	if c.Deleted {
+		return ""
+	}
+	return fmt.Sprintf("Nothing was deleted. To delete %s (company %d) for ever, add --confirm.", c.Name, c.ID)
 }
 
 // countedRows returns the names of tables with their numbers of rows.
@@ -138,12 +147,12 @@ func countedRows(counts map[string]int64) (rows [][]string) {
 
 // DeleteCompany counts a company's rows and, if confirmed, suspends the company and
 // deletes them. Backups still have them.
-func (a *App) DeleteCompany(ctx context.Context, id int64, confirmed bool) (CompanyDeleted, error) {
+func (a *App) DeleteCompany(ctx context.Context, id int64, confirmed bool) (CompanyDeletion, error) {
 	company, err := a.companies.Get(ctx, id)
 	if err != nil {
-		return CompanyDeleted{}, err
+		return CompanyDeletion{}, err
 	}
-	out := CompanyDeleted{ID: id, Name: company.Name, Deleted: confirmed}
+	out := CompanyDeletion{ID: id, Name: company.Name, Deleted: confirmed}
 	if out.Rows, err = a.store.CountCompanyRows(ctx, id); err != nil || !confirmed {
 		return out, err
 	}
@@ -153,6 +162,6 @@ func (a *App) DeleteCompany(ctx context.Context, id int64, confirmed bool) (Comp
 	if err := a.store.DeleteCompany(ctx, operator(), id); err != nil {
 		return out, errors.Join(errors.New("the company was not deleted completely; run the command again"), err)
 	}
-	a.store.Engine().Erased(ctx)
+	a.store.Engine().ScrubDeleted(ctx)
 	return out, nil
 }

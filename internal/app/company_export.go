@@ -18,7 +18,12 @@ type CompanyExported struct {
 
 // Table implements Table.
 func (c CompanyExported) Table() (header []string, rows [][]string) {
-	return []string{"TABLE", "EXPORTED ROWS"}, append(countedRows(c.Rows), []string{"Company " + fmt.Sprint(c.ID) + " was written to " + c.File + "."})
+	return []string{"TABLE", "EXPORTED ROWS"}, countedRows(c.Rows)
+}
+
+// Footnote implements Footnote.
+func (c CompanyExported) Footnote() string {
+	return fmt.Sprintf("Company %d was written to %s.", c.ID, c.File)
 }
 
 // exportLine is one line of an export.

@@ -97,7 +97,6 @@ type WebhookConfig struct {
 	Timeout      time.Duration
 	UseProxy     bool
 	MaxDueAge    time.Duration
-	Retention    time.Duration
 	// Off sends nothing: for copies of a database.
 	Off bool
 }
@@ -124,12 +123,8 @@ func prefixes(flag string, texts []string) ([]netip.Prefix, error) {
 }
 
 func (c Config) validate() error {
-	if c.PublicURL != "" {
-		if err := checkPublicURL(c.PublicURL); err != nil {
-			return err
-		}
-	}
 	return errors.Join(
+		c.checkPublicURL(),
 		c.checkDirect(),
 		c.checkRead(),
 		checkConnections(c.DatabaseConnections),
@@ -179,6 +174,13 @@ func checkConnections(n int) error {
 	return between("database-connections", n, 4, 10_000)
 }
 
+func (c Config) checkPublicURL() error {
+	if c.PublicURL == "" {
+		return nil
+	}
+	return checkPublicURL(c.PublicURL)
+}
+
 func checkPublicURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil ||
@@ -188,14 +190,14 @@ func checkPublicURL(text string) error {
 	return nil
 }
 
-// validate refuses values that would delete data or stop the service.
+// validate returns an error for every setting that is malformed or out of range.
 func (sc ServeConfig) validate() error {
 	_, scheduleErr := sc.Webhooks.schedule()
 	_, proxyErr := prefixes("trusted-proxy", sc.TrustedProxies)
 	_, metricsErr := prefixes("metrics-allow", sc.Inspect.MetricsAllow)
 	return errors.Join(
 		scheduleErr, proxyErr, metricsErr, sc.checkCertificate(), sc.checkListen(),
-		atLeast("retention", sc.Webhooks.Retention, time.Hour),
+		atLeast("retention", sc.Retention.Events, time.Hour),
 		zeroOrAtLeast("audit-retention", sc.Retention.Audit, "for ever"),
 		zeroOrAtLeast("request-retention", sc.Retention.Requests, "to record nothing"),
 		zeroOrAtLeast("activity-retention", sc.Retention.Activities, "for ever"),
@@ -239,11 +241,11 @@ func between[T int | int64 | float64 | time.Duration](flag string, value, low, h
 	if value >= low && value <= high {
 		return nil
 	}
-	return fmt.Errorf("--%s must be between %s and %s, not %s", flag, plain(low), plain(high), plain(value))
+	return fmt.Errorf("--%s must be between %s and %s, not %s", flag, formatLimit(low), formatLimit(high), formatLimit(value))
 }
 
-// plain returns a number without an exponent, and a duration as it is given.
-func plain(value any) string {
+// formatLimit formats a value for an error message, floats without an exponent.
+func formatLimit(value any) string {
 	if f, ok := value.(float64); ok {
 		return strconv.FormatFloat(f, 'f', -1, 64)
 	}

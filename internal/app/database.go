@@ -25,7 +25,7 @@ func (a *App) waitForDatabase(ctx context.Context) error {
 	deadline := time.Now().Add(a.config.DatabaseWait)
 	for warned := false; ; warned = true {
 		err := a.openDatabase(ctx)
-		if err == nil || !a.mayComeBack(err) || !time.Now().Before(deadline) {
+		if err == nil || !a.isTemporary(err) || !time.Now().Before(deadline) {
 			return err
 		}
 		if !warned {
@@ -39,18 +39,18 @@ func (a *App) waitForDatabase(ctx context.Context) error {
 	}
 }
 
-// mayComeBack reports whether waiting can help: a file that cannot be opened, a
-// wrong password and an unknown database stay as they are.
-func (a *App) mayComeBack(err error) bool {
-	if strings.HasPrefix(a.config.Database, sqliteScheme) || !errors.Is(err, db.ErrUnavailable) {
+// isTemporary reports whether waiting can help: a file that cannot be opened, a wrong
+// password and an unknown database stay as they are.
+func (a *App) isTemporary(err error) bool {
+	if _, ok := sqlitePath(a.config.Database); ok || !errors.Is(err, db.ErrUnavailable) {
 		return false
 	}
 	var refused interface{ SQLState() string }
 	if !errors.As(err, &refused) {
 		return true
 	}
-	class := refused.SQLState()[:2]
-	return class == "53" || class == "57"
+	const outOfResources, operatorIntervention = "53", "57" // classes of codes; the second while PostgreSQL starts or shuts down
+	return strings.HasPrefix(refused.SQLState(), outOfResources) || strings.HasPrefix(refused.SQLState(), operatorIntervention)
 }
 
 func (a *App) openDatabase(ctx context.Context) error {
@@ -59,7 +59,7 @@ func (a *App) openDatabase(ctx context.Context) error {
 	}
 	a.createFile()
 	s, err := store.OpenWith(ctx, a.config.Database, a.config.databaseOptions())
-	if errors.Is(err, db.ErrUnavailable) && !strings.HasPrefix(a.config.Database, sqliteScheme) {
+	if _, ok := sqlitePath(a.config.Database); !ok && errors.Is(err, db.ErrUnavailable) {
 		return fmt.Errorf("open the database: %w; check that it runs there and that --database has the right address, user and password", err)
 	}
 	if err != nil {
@@ -72,18 +72,14 @@ func (a *App) openDatabase(ctx context.Context) error {
 	return nil
 }
 
-// prepare migrates the schema, or checks it, and opens the box.
+// prepare migrates or checks the schema and, unless the key is lost, loads the key that
+// encrypts secrets.
 func (a *App) prepare(ctx context.Context) error {
 	if a.config.Create {
 		if err := a.store.Engine().Migrate(ctx); err != nil {
 			return fmt.Errorf("prepare the database: %w", err)
 		}
-		return a.openBox(ctx)
-	}
-	if a.config.LostKey {
-		return a.checkSchema(ctx)
-	}
-	if err := a.checkSchema(ctx); err != nil {
+	} else if err := a.checkSchema(ctx); err != nil || a.config.LostKey {
 		return err
 	}
 	return a.openBox(ctx)
@@ -91,10 +87,10 @@ func (a *App) prepare(ctx context.Context) error {
 
 // checkSchema returns an error unless the program can run on the schema.
 func (a *App) checkSchema(ctx context.Context) error {
-	err := a.store.Engine().Migrated(ctx)
+	err := a.store.Engine().CheckSchema(ctx)
 	switch {
 	case errors.Is(err, db.ErrNoSchema):
-		return a.noDatabase()
+		return a.errNoDatabase()
 	case err != nil:
 		return fmt.Errorf("check the database: %w", err)
 	}
@@ -104,12 +100,12 @@ func (a *App) checkSchema(ctx context.Context) error {
 // requireFile returns an error if the database is an SQLite file that is missing
 // and must not be created.
 func (a *App) requireFile() error {
-	path, ok := strings.CutPrefix(a.config.Database, sqliteScheme)
+	path, ok := sqlitePath(a.config.Database)
 	if !ok || path == "" || a.config.Create {
 		return nil
 	}
 	if info, err := os.Stat(path); errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
-		return a.noDatabase()
+		return a.errNoDatabase()
 	}
 	return nil
 }
@@ -117,7 +113,7 @@ func (a *App) requireFile() error {
 // createFile creates a new SQLite file that only its owner can read. Where it
 // fails, opening the database fails too, with the reason.
 func (a *App) createFile() {
-	path, ok := strings.CutPrefix(a.config.Database, sqliteScheme)
+	path, ok := sqlitePath(a.config.Database)
 	if !ok || path == "" || !a.config.Create {
 		return
 	}
@@ -126,15 +122,37 @@ func (a *App) createFile() {
 	}
 }
 
-func (a *App) noDatabase() error {
-	return fmt.Errorf("there is no database at %s; coursebridge serve or coursebridge migrate creates one", redact(a.config.Database))
+func (a *App) errNoDatabase() error {
+	return fmt.Errorf("there is no database at %s; coursebridge serve or coursebridge migrate creates one", Redact(a.config.Database))
 }
 
-// redact removes the password from a database address.
-func redact(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.User == nil {
+// sqlitePath returns the path in the address of an SQLite database; ok is false for
+// another engine's address.
+func sqlitePath(address string) (path string, ok bool) {
+	return strings.CutPrefix(address, sqliteScheme)
+}
+
+// Redact returns a database address, or another URL, without the passwords in it.
+func Redact(address string) string {
+	if _, ok := sqlitePath(address); ok {
 		return address
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return unreadableAddress
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return unreadableAddress
+	}
+	for _, name := range []string{"password", "sslpassword"} { // the parameters with which PostgreSQL takes passwords
+		if query.Has(name) {
+			query.Set(name, "xxxxx") // as Redacted does
+			u.RawQuery = query.Encode()
+		}
 	}
 	return u.Redacted()
 }
+
+// unreadableAddress stands for an address in which a password cannot be recognised.
+const unreadableAddress = "(an address that cannot be read)"

@@ -144,7 +144,8 @@ func TestSeedRepeatsTheDemo(t *testing.T) {
 func demoServeConfig() ServeConfig {
 	return ServeConfig{
 		Listen: []string{"127.0.0.1:0"}, ReportTimeout: time.Minute,
-		Webhooks: WebhookConfig{RetryDelays: "1m", Retention: time.Hour, Timeout: 10 * time.Second},
+		Webhooks:  WebhookConfig{RetryDelays: "1m", Timeout: 10 * time.Second},
+		Retention: Retention{Events: time.Hour},
 	}
 }
 

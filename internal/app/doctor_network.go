@@ -42,7 +42,7 @@ func (c *checker) checkDNS(ctx context.Context, public string) {
 
 // hostNames returns the names in an address that have to be resolved.
 func hostNames(address string) []string {
-	if strings.HasPrefix(address, sqliteScheme) {
+	if _, ok := sqlitePath(address); ok {
 		return nil
 	}
 	u, err := url.Parse(address)
@@ -114,7 +114,7 @@ func (c *checker) checkCAs() {
 func (c *checker) checkPermissions() {
 	before := len(c.findings)
 	private := slices.Clone(c.SecretFiles)
-	if path, ok := strings.CutPrefix(c.Config.Database, sqliteScheme); ok {
+	if path, ok := sqlitePath(c.Config.Database); ok {
 		private = append(private, path, path+keySuffix)
 		c.checkWritable(path)
 	}

@@ -10,6 +10,7 @@ import (
 // Retention is how long rows are kept that would otherwise pile up. Zero keeps
 // them for ever, unless a field says otherwise.
 type Retention struct {
+	Events     time.Duration // events and the delivery log (--retention); at least an hour
 	Audit      time.Duration // entries of the audit logs
 	Activities time.Duration // ids of activities, by which a repeated one is known
 	Requests   time.Duration // calls of the API; zero records none

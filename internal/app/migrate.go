@@ -34,7 +34,7 @@ func Migrate(ctx context.Context, c Config) (Migrated, error) {
 	if err != nil {
 		return Migrated{}, err
 	}
-	err = a.store.Engine().Migrated(ctx)
+	err = a.store.Engine().CheckSchema(ctx)
 	return Migrated{Status: upToDate}, errors.Join(err, a.Close())
 }
 
@@ -49,7 +49,7 @@ func MigrationStatus(ctx context.Context, c Config) (Migrated, error) {
 		return Migrated{}, fmt.Errorf("open the database: %w", err)
 	}
 	defer func() { _ = s.Close() }()
-	err = s.Engine().Migrated(ctx)
+	err = s.Engine().CheckSchema(ctx)
 	var outdated *migrations.OutdatedError
 	switch {
 	case errors.Is(err, db.ErrNoSchema):

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/secret"
@@ -39,7 +38,7 @@ func Restore(ctx context.Context, c Config, file string) (Restored, error) {
 		return Restored{}, fmt.Errorf("read the backup: %w; name a file that coursebridge backup has written", err)
 	}
 	var err error
-	if path, ok := strings.CutPrefix(c.Database, sqliteScheme); ok && path != "" {
+	if path, ok := sqlitePath(c.Database); ok && path != "" {
 		err = restoreSQLite(ctx, path, file)
 	} else {
 		err = restorePostgres(ctx, c, file)
@@ -52,7 +51,7 @@ func Restore(ctx context.Context, c Config, file string) (Restored, error) {
 	if err != nil {
 		return Restored{}, err
 	}
-	return Restored{File: file, Database: redact(c.Database), Webhooks: "off"}, a.Close()
+	return Restored{File: file, Database: Redact(c.Database), Webhooks: "off"}, a.Close()
 }
 
 func restoreSQLite(ctx context.Context, path, file string) error {
@@ -85,12 +84,12 @@ func restorePostgres(ctx context.Context, c Config, file string) error {
 	if err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
-	err = s.Engine().Migrated(ctx)
+	err = s.Engine().CheckSchema(ctx)
 	if closeErr := s.Close(); closeErr != nil {
 		return closeErr
 	}
 	if !errors.Is(err, db.ErrNoSchema) {
-		return fmt.Errorf("%s holds a coursebridge database already; name an empty one", redact(address))
+		return fmt.Errorf("%s holds a coursebridge database already; name an empty one", Redact(address))
 	}
 	if err := postgres.Restore(ctx, address, file); err != nil {
 		return err
@@ -100,7 +99,7 @@ func restorePostgres(ctx context.Context, c Config, file string) error {
 
 // markRestored lets a database remember that it was restored.
 func markRestored(ctx context.Context, address string) error {
-	if path, ok := strings.CutPrefix(address, sqliteScheme); ok {
+	if path, ok := sqlitePath(address); ok {
 		if err := sqlite.Verify(ctx, path); err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ func (a *App) checkRetention(ctx context.Context, sc ServeConfig) error {
 		setting, flag, what string
 		asked               time.Duration
 	}{
-		{"retention", "retention", "events and deliveries were", sc.Webhooks.Retention},
+		{"retention", "retention", "events and deliveries were", sc.Retention.Events},
 		{"audit_retention", "audit-retention", "the audit log was", sc.Retention.Audit},
 		{"activity_retention", "activity-retention", "the ids of activities were", sc.Retention.Activities},
 	} {

@@ -42,15 +42,18 @@ func (k KeyReset) Table() (header []string, rows [][]string) {
 	for _, email := range k.SecondFactors {
 		rows = append(rows, []string{"second factor", "", "", email, todo("set it up again", "is removed")})
 	}
-	switch {
-	case len(rows) == 0 && !k.Done:
-		rows = [][]string{{"Every secret can be read. Nothing has to be reset."}}
-	case k.Done:
-		rows = append(rows, []string{"The key was reset. Start every server again with the new key."})
-	default:
-		rows = append(rows, []string{"Nothing was changed. To replace these secrets, stop every server and add --confirm."})
-	}
 	return []string{"WHAT", "COMPANY", "ID", "WHERE", "DO"}, rows
+}
+
+// Footnote implements Footnote.
+func (k KeyReset) Footnote() string {
+	switch {
+	case k.Done:
+		return "The key was reset. Start every server again with the new key."
+	case len(k.Webhooks) == 0 && len(k.SecondFactors) == 0:
+		return "Every secret can be read. Nothing has to be reset."
+	}
+	return "Nothing was changed. To replace these secrets, stop every server and add --confirm."
 }
 
 // ResetKey lists the secrets that the key cannot read and, if confirmed, replaces them.

@@ -24,7 +24,7 @@ func CheckSettings(c Config, sc ServeConfig) error {
 
 // checkAddress refuses an address of a database that cannot be meant.
 func checkAddress(flag, address string) error {
-	if path, ok := strings.CutPrefix(address, sqliteScheme); ok {
+	if path, ok := sqlitePath(address); ok {
 		if path == "" {
 			return fmt.Errorf("--%s names no file: an SQLite address looks like sqlite:///path/file.db", flag)
 		}

@@ -26,16 +26,16 @@ func withWebhooks[T any](ctx context.Context, a *App, wc WebhookConfig, company 
 	}
 	sender := a.newSender(wc, nil)
 	defer sender.Close()
-	return fn(a.newWebhooks(sender, wc, a.log), c)
+	return fn(a.newWebhooks(sender, 0, a.log), c)
 }
 
-// WebhookAdded is a webhook with its secret.
-type WebhookAdded struct {
+// WebhookSecret is the id and the new secret of a webhook.
+type WebhookSecret struct {
 	ID     int64  `json:"id"`
 	Secret string `json:"secret"`
 }
 
-func (w WebhookAdded) String() string {
+func (w WebhookSecret) String() string {
 	return fmt.Sprintf("Webhook %d signs with the secret:\n%s", w.ID, w.Secret)
 }
 
@@ -62,22 +62,22 @@ type WebhookInput struct {
 }
 
 // AddWebhook adds a webhook to a company.
-func (a *App) AddWebhook(ctx context.Context, w WebhookInput) (WebhookAdded, error) {
+func (a *App) AddWebhook(ctx context.Context, w WebhookInput) (WebhookSecret, error) {
 	in := domain.EndpointInput{URL: w.URL, Description: w.Description, StrictOrder: w.StrictOrder}
 	for _, e := range w.Events {
 		in.Events = append(in.Events, domain.EventKind(e))
 	}
-	return withWebhooks(ctx, a, anyTarget, w.Company, func(w *service.Webhooks, c domain.Caller) (WebhookAdded, error) {
+	return withWebhooks(ctx, a, anyTarget, w.Company, func(w *service.Webhooks, c domain.Caller) (WebhookSecret, error) {
 		e, secret, err := w.Add(ctx, c, in)
-		return WebhookAdded{ID: e.ID, Secret: secret}, err
+		return WebhookSecret{ID: e.ID, Secret: secret}, err
 	})
 }
 
 // RotateWebhook replaces the secret.
-func (a *App) RotateWebhook(ctx context.Context, company, id int64) (WebhookAdded, error) {
-	return withWebhooks(ctx, a, anyTarget, company, func(w *service.Webhooks, c domain.Caller) (WebhookAdded, error) {
+func (a *App) RotateWebhook(ctx context.Context, company, id int64) (WebhookSecret, error) {
+	return withWebhooks(ctx, a, anyTarget, company, func(w *service.Webhooks, c domain.Caller) (WebhookSecret, error) {
 		e, secret, err := w.Rotate(ctx, c, id)
-		return WebhookAdded{ID: e.ID, Secret: secret}, err
+		return WebhookSecret{ID: e.ID, Secret: secret}, err
 	})
 }
 

@@ -75,8 +75,9 @@ func Start(tb testing.TB, o Options) *Program {
 	serve := app.ServeConfig{
 		Listen: []string{"127.0.0.1:0"},
 		Webhooks: app.WebhookConfig{
-			AllowPrivate: true, AllowHTTP: true, RetryDelays: "100ms,100ms,100ms,100ms,100ms", Timeout: 5 * time.Second, Retention: 30 * 24 * time.Hour,
+			AllowPrivate: true, AllowHTTP: true, RetryDelays: "100ms,100ms,100ms,100ms,100ms", Timeout: 5 * time.Second,
 		},
+		Retention:   app.Retention{Events: 30 * 24 * time.Hour},
 		ReportLimit: 4, ReportTimeout: time.Minute,
 	}
 	if o.Serve != nil {

@@ -15,10 +15,10 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// history assigns a random past to every delivery of the company. None is created close
+// randomizeDeliveries replaces the past of every delivery of the company by a random one. None is created close
 // to the edge of the last 24 hours, where the tile and the list would disagree only
 // because time passes between them.
-func (f fixture) history(random *rand.Rand) {
+func (f fixture) randomizeDeliveries(random *rand.Rand) {
 	f.Helper()
 	var ids []string
 	err := f.store().Engine().Read(f.Context(), func(c db.Conn) error {
@@ -91,7 +91,7 @@ func (r response) linkedCount(query string) int64 {
 
 func TestTilesChartsAndListsAgree(t *testing.T) {
 	t.Parallel()
-	// A dispatcher would put aside what the history makes pending on a removed webhook.
+	// No dispatcher runs: it would fail the deliveries that become pending on the removed webhook.
 	onEachEngineWith(t, apptest.Options{Serve: noWebhooks}, func(f fixture) {
 		v := f.administrator()
 		_, token := v.createToken("HR sync")
@@ -107,7 +107,7 @@ func TestTilesChartsAndListsAgree(t *testing.T) {
 		f.Logf("seed %d", seed)
 		random := rand.New(rand.NewPCG(seed, 0))
 		for round := range 4 {
-			f.history(random)
+			f.randomizeDeliveries(random)
 			v.checkHealth(webhooks[:2], fmt.Sprintf("round %d", round))
 		}
 	})

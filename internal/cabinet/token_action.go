@@ -68,7 +68,7 @@ func endPreviousToken(p *page) error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.Tokens.EndPrevious(p.r.Context(), p.caller(), t.ID); err != nil {
+	if err := p.Tokens.EndPrevious(p.r.Context(), p.caller(), t.ID); err != nil {
 		return err
 	}
 	return p.redirectDone("The old secret has stopped working.", view.PathToken(t.ID))
@@ -102,7 +102,7 @@ func confirmRevoke(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.renderOK(view.ConfirmPage(p.shell(), view.TokenRevoke(p.clock(), p.tokenView(t))))
+	return p.showConfirm(view.TokenRevoke(p.clock(), p.tokenView(t)))
 }
 
 func revokeToken(p *page) error {

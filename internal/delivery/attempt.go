@@ -86,7 +86,7 @@ func (q *endpointQueue) attempt(item domain.DueDelivery, previous <-chan struct{
 	if item.Erased {
 		return Outcome{Kind: KindErased}
 	}
-	ctx, end, ok := q.d.attempts.begin(q.d.life.sending, domain.RecordKey{CompanyID: q.key.CompanyID, EmployeeID: item.EmployeeID}, item.Kind)
+	ctx, end, ok := q.d.attempts.begin(domain.RecordKey{CompanyID: q.key.CompanyID, EmployeeID: item.EmployeeID}, item.Kind)
 	if !ok {
 		return Outcome{Kind: KindAborted}
 	}
@@ -147,7 +147,7 @@ func (d *Dispatcher) resultOf(key domain.EndpointKey, item domain.DueDelivery, u
 
 // logAttempt writes one line for each attempt.
 func (d *Dispatcher) logAttempt(key domain.EndpointKey, item domain.DueDelivery, out *Outcome) {
-	d.config.Log.LogAttrs(d.life.working, slog.LevelInfo, "webhook attempt",
+	d.config.Log.LogAttrs(d.life.mayWork, slog.LevelInfo, "webhook attempt",
 		slog.Int64("company", key.CompanyID), slog.Int64("endpoint", key.ID), slog.String("delivery", item.ID),
 		slog.Int64("sequence", item.Sequence), slog.String("event", string(item.Kind)), slog.Int("attempt", item.Attempts+1),
 		slog.Int("status", out.StatusCode), slog.String("error", string(out.Kind)), slog.Float64("duration_ms", float64(out.Duration.Microseconds())/1000))

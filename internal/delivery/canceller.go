@@ -30,19 +30,24 @@ type Canceller struct {
 	config    CancellerConfig
 	self      string // the name of this replica
 	attempts  *attemptRegistry
-	listening chan struct{} // closed once messages of other replicas are received
+	connected chan struct{} // closed once Bus.Listen has connected; messages sent later are received
 	acks      sync.Map      // by request id: the channel for the names of the replicas that acknowledge it
 }
 
 // NewCanceller returns a canceller. StopSending waits for Listen, or for the start of
 // the dispatcher that it is part of.
 func NewCanceller(c CancellerConfig) *Canceller {
+	return newCanceller(context.Background(), c) // it makes no attempts of its own
+}
+
+// newCanceller returns the canceller of attempts that end with the context maySend.
+func newCanceller(maySend context.Context, c CancellerConfig) *Canceller {
 	c.AttemptTimeout = cmp.Or(c.AttemptTimeout, DefaultTimeout)
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	n := &Canceller{config: c, self: uuid.NewString(), listening: make(chan struct{})}
-	n.attempts = newAttemptRegistry(2 * n.maxTimeToSend())
+	n := &Canceller{config: c, self: uuid.NewString(), connected: make(chan struct{})}
+	n.attempts = newAttemptRegistry(maySend, 2*n.maxTimeToSend())
 	return n
 }
 
@@ -61,9 +66,9 @@ func (c *Canceller) Listen(ctx context.Context) { c.listen(ctx, func([]string) {
 func (c *Canceller) listen(ctx context.Context, others func(messages []string)) {
 	var answers sync.WaitGroup
 	defer answers.Wait()
-	begun := sync.OnceFunc(func() { close(c.listening) })
+	connected := sync.OnceFunc(func() { close(c.connected) }) // Bus.Listen makes its first call, with nil, on connecting
 	err := c.config.Bus.Listen(ctx, Topic, func(messages []string) {
-		begun()
+		connected()
 		for _, m := range messages {
 			if text, ok := strings.CutPrefix(m, eraseMark); ok {
 				answers.Go(func() { c.handleErasure(ctx, text) })
@@ -150,8 +155,20 @@ func (c *Canceller) stopOthers(ctx context.Context, record domain.RecordKey) err
 	defer c.acks.Delete(requestID)
 	// It misses no acknowledgement once this process receives messages. If that takes too
 	// long, it waits for the attempts of others to time out instead.
-	waitFor(ctx, c.listening, queryTimeout)
+	waitFor(ctx, c.connected, queryTimeout)
 	message := fmt.Sprintf("%s%s %d %d", eraseMark, requestID, record.CompanyID, record.EmployeeID)
+	isConfirmed, err := c.awaitAcks(ctx, message, acks, awaited)
+	if !isConfirmed && err == nil {
+		c.config.Log.Warn("a replica did not confirm that it stopped sending; its attempts have ended by now",
+			"company", record.CompanyID, "replicas", len(awaited))
+	}
+	return err
+}
+
+// awaitAcks publishes a message, repeatedly, until all awaited replicas have acknowledged
+// it, which it removes from the set. It returns false after the longest time that their
+// attempts can last.
+func (c *Canceller) awaitAcks(ctx context.Context, message string, acks <-chan string, awaited map[string]bool) (isConfirmed bool, err error) {
 	ask := func() {
 		err := c.config.Bus.Publish(ctx, Topic, []string{message})
 		c.logError(ctx, "ask other replicas to stop sending", err) // then it waits for their attempts to time out
@@ -167,14 +184,12 @@ func (c *Canceller) stopOthers(ctx context.Context, record domain.RecordKey) err
 		case owner := <-acks:
 			delete(awaited, owner)
 		case <-late.C:
-			c.config.Log.Warn("a replica did not confirm that it stopped sending; its attempts have ended by now",
-				"company", record.CompanyID, "replicas", len(awaited))
-			return nil
+			return false, nil
 		case <-ctx.Done():
-			return ctx.Err()
+			return false, ctx.Err()
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // waitFor waits until a channel is closed or the time is over.
@@ -189,6 +204,7 @@ func waitFor(ctx context.Context, closed <-chan struct{}, timeout time.Duration)
 
 // attemptRegistry knows the attempts under way by the record they are about.
 type attemptRegistry struct {
+	maySend context.Context // of every attempt
 	mu      sync.Mutex
 	running map[domain.RecordKey]*recordAttempts
 	erased  map[domain.RecordKey]time.Time
@@ -205,15 +221,15 @@ type recordAttempts struct {
 	done   chan struct{} // closed when the last of them has ended
 }
 
-func newAttemptRegistry(forgetAfter time.Duration) *attemptRegistry {
-	return &attemptRegistry{forgetAfter: forgetAfter, running: map[domain.RecordKey]*recordAttempts{}, erased: map[domain.RecordKey]time.Time{}}
+func newAttemptRegistry(maySend context.Context, forgetAfter time.Duration) *attemptRegistry {
+	return &attemptRegistry{maySend: maySend, forgetAfter: forgetAfter, running: map[domain.RecordKey]*recordAttempts{}, erased: map[domain.RecordKey]time.Time{}}
 }
 
-// begin registers an attempt; ok is false if the person was erased. The event of a
-// removal names nobody and is always sent.
-func (r *attemptRegistry) begin(ctx context.Context, record domain.RecordKey, kind domain.EventKind) (_ context.Context, end func(), ok bool) {
+// begin registers an attempt and returns its context; ok is false if the person was
+// erased. The event of a removal names nobody and is always sent.
+func (r *attemptRegistry) begin(record domain.RecordKey, kind domain.EventKind) (ctx context.Context, end func(), ok bool) {
 	if record.EmployeeID == 0 || kind == domain.EventEmployeeRemoved {
-		return ctx, func() {}, true
+		return r.maySend, func() {}, true
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -223,7 +239,7 @@ func (r *attemptRegistry) begin(ctx context.Context, record domain.RecordKey, ki
 	a := r.running[record]
 	if a == nil {
 		a = &recordAttempts{done: make(chan struct{})}
-		a.ctx, a.cancel = context.WithCancel(ctx)
+		a.ctx, a.cancel = context.WithCancel(r.maySend)
 		r.running[record] = a
 	}
 	a.count++

@@ -199,7 +199,7 @@ func TestReplicaThatStopsHandsOver(t *testing.T) {
 
 		stopped := make(chan error, 1)
 		go func() { stopped <- a.d.Stop(context.Background()) }()
-		<-a.d.life.starting.Done()
+		<-a.d.life.mayStart.Done()
 		close(release)
 		if err := receive(t, stopped); err != nil {
 			t.Fatal(err)

@@ -81,10 +81,10 @@ type Dispatcher struct {
 	queues map[domain.EndpointKey]*endpointQueue // nil before the start
 }
 
-// lifecycle is what a dispatcher may still do, and what it has to wait for. A context
-// that ends also ends those before it.
+// lifecycle is what a dispatcher may still do, until the context of that ends, and what
+// it has to wait for. A context that ends also ends those before it.
 type lifecycle struct {
-	starting, sending, working          context.Context // for starting attempts, for those under way, and for all else
+	mayStart, maySend, mayWork          context.Context // for starting attempts, for those under way, and for all else
 	endStarting, endSending, endWorking context.CancelFunc
 	queues                              sync.WaitGroup // endpoint queues and their attempts
 	background                          sync.WaitGroup // the poll and the listener
@@ -106,20 +106,18 @@ func NewDispatcher(c DispatcherConfig) *Dispatcher {
 	if c.Schedule == nil {
 		c.Schedule = DefaultSchedule()
 	}
-	canceller := NewCanceller(c.CancellerConfig)
-	c.CancellerConfig = canceller.config
-	d := &Dispatcher{
-		Canceller: canceller, config: c, limiter: newLimiter(c.Limits),
-		fetchSlots: make(chan struct{}, maxParallelFetches), searchNow: make(chan struct{}, 1),
-	}
+	d := &Dispatcher{limiter: newLimiter(c.Limits), fetchSlots: make(chan struct{}, maxParallelFetches), searchNow: make(chan struct{}, 1)}
+	d.life.mayWork, d.life.endWorking = context.WithCancel(context.Background())
+	d.life.maySend, d.life.endSending = context.WithCancel(d.life.mayWork)
+	d.life.mayStart, d.life.endStarting = context.WithCancel(d.life.maySend)
+	d.Canceller = newCanceller(d.life.maySend, c.CancellerConfig)
+	c.CancellerConfig = d.Canceller.config
+	d.config = c
 	d.claims = batch.New(d.claimBatch, batch.Options{MaxParallel: 2, SlowAfter: batch.NeverSlow}) // a claim waits for no lock
 	d.results = batch.New(d.recordBatch, batch.Options{
 		MaxSize: 256, MaxParallel: 2, ParallelThreshold: 128, MaxDelay: 3 * time.Millisecond, SlowAfter: batch.NeverSlow, Collect: true,
 	})
 	d.notices = batch.New(d.notify, batch.Options{MaxParallel: 1, SlowAfter: batch.NeverSlow})
-	d.life.working, d.life.endWorking = context.WithCancel(context.Background())
-	d.life.sending, d.life.endSending = context.WithCancel(d.life.working)
-	d.life.starting, d.life.endStarting = context.WithCancel(d.life.sending)
 	return d
 }
 
@@ -137,13 +135,13 @@ func (d *Dispatcher) Start(ctx context.Context) error {
 		return errors.New("the dispatcher was stopped during its start")
 	}
 	d.queues = map[domain.EndpointKey]*endpointQueue{}
-	d.life.background.Go(func() { d.listen(d.life.working, d.receive) })
+	d.life.background.Go(func() { d.listen(d.life.mayWork, d.receive) })
 	d.life.background.Go(d.poll)
 	return nil
 }
 
 // isStopping reports whether nothing more may be started.
-func (d *Dispatcher) isStopping() bool { return d.life.starting.Err() != nil }
+func (d *Dispatcher) isStopping() bool { return d.life.mayStart.Err() != nil }
 
 // Wake reports endpoints that have due deliveries, or that were changed by this
 // process. It never blocks. What was reported before the start is found by the
@@ -213,19 +211,25 @@ func (d *Dispatcher) poll() {
 		select {
 		case <-tick.C:
 		case <-d.searchNow:
-		case <-d.life.starting.Done():
+		case <-d.life.mayStart.Done():
 			return
 		}
 	}
 }
 
+// queryContext returns the context of a query. A batch serves several queues, so it runs
+// under the dispatcher's context, not under a caller's.
+func (d *Dispatcher) queryContext() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(d.life.mayWork, queryTimeout)
+}
+
 // searchBacklog wakes the queues of all endpoints with work, at the time it is due.
 func (d *Dispatcher) searchBacklog() {
-	ctx, cancel := context.WithTimeout(d.life.working, queryTimeout)
+	ctx, cancel := d.queryContext()
 	defer cancel()
 	backlog, err := d.config.Queue.DeliveryBacklog(ctx, d.self, d.horizon())
 	if err != nil {
-		d.logError(d.life.working, "search the queue", err)
+		d.logError(d.life.mayWork, "search the queue", err)
 		return
 	}
 	now := d.config.Queue.Now()

@@ -10,9 +10,9 @@ import (
 
 const (
 	queryTimeout       = 15 * time.Second
-	retryQuery         = time.Second            // after the database failed
-	retryLocked        = 250 * time.Millisecond // after another transaction had the endpoint locked
-	holdStep           = 500                    // deliveries that one transaction holds
+	queryRetryDelay    = time.Second            // after the database failed
+	lockedRetryDelay   = 250 * time.Millisecond // after another transaction had the endpoint locked
+	holdBatchSize      = 500                    // deliveries that one transaction holds
 	maxParallelFetches = 4                      // so that API requests find free connections
 )
 
@@ -83,7 +83,7 @@ func (q *endpointQueue) run() {
 	defer q.d.limiter.leave(q.slots)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	stopping := q.d.life.starting.Done()
+	stopping := q.d.life.mayStart.Done()
 	for {
 		q.fetch()
 		q.startReady()
@@ -110,7 +110,9 @@ func (q *endpointQueue) run() {
 func (q *endpointQueue) takeWakeup(reason wakeReason) {
 	q.mustNotify = q.mustNotify || reason&committedHere != 0
 	if reason&leaseReleased != 0 && !q.lease.isOurs {
-		q.lease.until = time.Time{} // another replica than this lease's holder may have released; then the next claim restores the time
+		// The message does not name the endpoint whose lease was released; if it was another's,
+		// the next claim sets the time again.
+		q.lease.until = time.Time{}
 	}
 	if now := time.Now(); q.lease.isForeign(now) {
 		q.informHolder()
@@ -122,7 +124,7 @@ func (q *endpointQueue) takeWakeup(reason wakeReason) {
 // fetch reads due deliveries, and claims or renews the lease, as far as that is needed.
 func (q *endpointQueue) fetch() {
 	now := time.Now()
-	limit, mustClaim := q.needsFetch(now)
+	limit, mustClaim := q.planFetch(now)
 	if limit == 0 && !mustClaim {
 		return
 	}
@@ -132,16 +134,16 @@ func (q *endpointQueue) fetch() {
 	}
 	got, err := read(domain.FetchRequest{Key: q.key, Limit: limit, Skip: q.buffer.unfinishedSequences()})
 	if err != nil {
-		q.d.logError(q.d.life.working, "fetch due deliveries", err)
-		q.fetchAfter(retryQuery)
+		q.d.logError(q.d.life.mayWork, "fetch due deliveries", err)
+		q.fetchAfter(queryRetryDelay)
 		return
 	}
 	q.takeAnswer(got, limit, now)
 }
 
-// needsFetch returns how many deliveries may be read, and whether the lease must be
-// claimed or renewed. A limit of 0 means: renew the lease, read nothing.
-func (q *endpointQueue) needsFetch(now time.Time) (limit int, mustClaim bool) {
+// planFetch returns how many deliveries to read (0: none) and whether the lease must be
+// claimed or renewed. Nothing is to be done for 0, false.
+func (q *endpointQueue) planFetch(now time.Time) (limit int, mustClaim bool) {
 	if q.lease.isForeign(now) {
 		return 0, false
 	}
@@ -162,7 +164,7 @@ func (q *endpointQueue) takeAnswer(got *domain.EndpointLease, limit int, asked t
 		q.accept(got, limit, asked)
 		q.informHolder()
 	case got.Remaining <= 0: // another transaction has the endpoint locked, or its lease has just ended
-		q.fetchAfter(retryLocked)
+		q.fetchAfter(lockedRetryDelay)
 	default:
 		q.lease.isOurs, q.lease.until = false, time.Now().Add(got.Remaining)
 		q.buffer.drop()
@@ -174,7 +176,7 @@ func (q *endpointQueue) takeAnswer(got *domain.EndpointLease, limit int, asked t
 // as a margin.
 func (q *endpointQueue) claim(request domain.FetchRequest) (*domain.EndpointLease, error) {
 	asked, leaseTime := time.Now(), q.d.config.Lease
-	got, err := q.d.claims.Do(q.d.life.working, request)
+	got, err := q.d.claims.Do(q.d.life.mayWork, request)
 	if got != nil && got.Owner == q.d.self {
 		q.lease = lease{isOurs: true, until: asked.Add(leaseTime * 9 / 10), renewAt: asked.Add(leaseTime * 4 / 10)}
 	}
@@ -188,14 +190,14 @@ func (q *endpointQueue) fetchAfter(wait time.Duration) {
 }
 
 // informHolder ensures that the holder of the lease learns of work that was committed
-// here. This replica has fetched it. Another one is notified; as it may miss that, a
-// claim follows when its lease ends, and notifies it again if the notice failed.
+// here. If this replica holds the lease, nothing is to be done. Otherwise it notifies the
+// holder and claims when the lease ends, in case the notice was lost.
 func (q *endpointQueue) informHolder() {
 	if q.mustNotify && !q.lease.isOurs {
-		_, err := q.d.notices.Do(q.d.life.working, q.key)
+		_, err := q.d.notices.Do(q.d.life.mayWork, q.key)
 		q.buffer.woken(time.Now())
 		if err != nil {
-			q.d.logError(q.d.life.working, "notify another replica", err)
+			q.d.logError(q.d.life.mayWork, "notify another replica", err)
 			return
 		}
 	}
@@ -204,7 +206,7 @@ func (q *endpointQueue) informHolder() {
 
 // notify wakes the dispatchers of the other replicas.
 func (d *Dispatcher) notify(_ context.Context, keys []domain.EndpointKey) ([]struct{}, error) {
-	ctx, cancel := context.WithTimeout(d.life.working, queryTimeout)
+	ctx, cancel := d.queryContext()
 	defer cancel()
 	return make([]struct{}, len(keys)), Notify(ctx, d.config.Bus, keys)
 }
@@ -234,10 +236,10 @@ func (q *endpointQueue) dueAt(at time.Time) {
 }
 
 func (q *endpointQueue) holdDeliveries() {
-	for n := holdStep; n == holdStep; {
+	for n := holdBatchSize; n == holdBatchSize; {
 		var err error
-		if n, err = q.d.config.Queue.HoldDeliveries(q.d.life.working, q.key, holdStep); err != nil {
-			q.d.logError(q.d.life.working, "hold deliveries", err)
+		if n, err = q.d.config.Queue.HoldDeliveries(q.d.life.mayWork, q.key, holdBatchSize); err != nil {
+			q.d.logError(q.d.life.mayWork, "hold deliveries", err)
 			return
 		}
 	}
@@ -259,7 +261,7 @@ func (q *endpointQueue) startReady() {
 			break
 		}
 		q.start(q.buffer.take(i))
-		if perMinute := q.to.endpoint.RatePerMinute; perMinute > 0 { // at equal distances; missed slots are not made up
+		if perMinute := q.to.endpoint.RatePerMinute; perMinute > 0 { // evenly spaced; attempts that were missed are not made up
 			q.next.notBefore = now.Add(time.Minute / time.Duration(perMinute))
 		}
 	}
@@ -271,28 +273,28 @@ func (q *endpointQueue) startReady() {
 func (q *endpointQueue) nextVisit() time.Time {
 	now := time.Now()
 	var next time.Time
-	visit := func(at time.Time) {
+	lookAgainBy := func(at time.Time) {
 		if next.IsZero() || at.Before(next) {
 			next = at
 		}
 	}
 	if q.buffer.hasUnfinished() {
-		visit(now.Add(time.Hour)) // attempts report before
+		lookAgainBy(now.Add(time.Hour)) // keeps the queue alive; a report wakes it long before
 		if q.lease.isOurs {
-			visit(q.lease.renewAt)
+			lookAgainBy(q.lease.renewAt)
 		}
 	}
 	if q.d.isStopping() {
 		return next
 	}
 	if now.Before(q.lease.until) {
-		visit(q.lease.until)
+		lookAgainBy(q.lease.until)
 	}
 	if at, ok := q.buffer.nextFetch(); ok && !q.lease.isForeign(now) {
-		visit(at)
+		lookAgainBy(at)
 	}
-	if now.Before(q.next.notBefore) { // it is remembered, even if nothing waits for it
-		visit(q.next.notBefore)
+	if now.Before(q.next.notBefore) { // the endpoint's rate must outlast an idle queue
+		lookAgainBy(q.next.notBefore)
 	}
 	return next
 }
@@ -300,7 +302,7 @@ func (q *endpointQueue) nextVisit() time.Time {
 // claimBatch takes or prolongs leases. Every request gets its endpoint's lease, nil if
 // there is no such endpoint.
 func (d *Dispatcher) claimBatch(_ context.Context, requests []domain.FetchRequest) ([]*domain.EndpointLease, error) {
-	ctx, cancel := context.WithTimeout(d.life.working, queryTimeout)
+	ctx, cancel := d.queryContext()
 	defer cancel()
 	leases, err := d.config.Queue.ClaimEndpoints(ctx, d.self, d.config.Lease, requests)
 	out := make([]*domain.EndpointLease, len(requests))
@@ -317,7 +319,7 @@ func (d *Dispatcher) claimBatch(_ context.Context, requests []domain.FetchReques
 func (d *Dispatcher) fetchDue(request domain.FetchRequest) (*domain.EndpointLease, error) {
 	d.fetchSlots <- struct{}{}
 	defer func() { <-d.fetchSlots }()
-	ctx, cancel := context.WithTimeout(d.life.working, queryTimeout)
+	ctx, cancel := d.queryContext()
 	defer cancel()
 	leases, err := d.config.Queue.DueDeliveries(ctx, []domain.FetchRequest{request})
 	if err != nil || len(leases) == 0 {

@@ -24,14 +24,14 @@ type recordedResult struct {
 func (d *Dispatcher) record(result domain.DeliveryResult) recordedResult {
 	stripped := result.Attempt.Number == 0 // then there is no log
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		recorded, err := d.results.Do(d.life.working, result)
+		recorded, err := d.results.Do(d.life.mayWork, result)
 		if err == nil && result.Attempt.Number > 0 && result.State == domain.DeliveryFailed && recorded.State == domain.DeliveryFailed {
 			d.config.Metrics.failed()
 		}
-		if err == nil || d.life.working.Err() != nil {
+		if err == nil || d.life.mayWork.Err() != nil {
 			return recorded
 		}
-		d.logError(d.life.working, "record a result", err)
+		d.logError(d.life.mayWork, "record a result", err)
 		if isRefused(err) {
 			if stripped {
 				return recordedResult{}
@@ -43,7 +43,7 @@ func (d *Dispatcher) record(result domain.DeliveryResult) recordedResult {
 			continue
 		}
 		select {
-		case <-d.life.working.Done():
+		case <-d.life.mayWork.Done():
 		case <-time.After(wait):
 		}
 	}
@@ -57,7 +57,7 @@ func isRefused(err error) bool {
 // recordBatch writes results in one transaction. If the database refuses them,
 // each is written alone, so that the one at fault keeps no other back.
 func (d *Dispatcher) recordBatch(_ context.Context, results []domain.DeliveryResult) ([]recordedResult, error) {
-	ctx, cancel := context.WithTimeout(d.life.working, queryTimeout)
+	ctx, cancel := d.queryContext()
 	defer cancel()
 	recorded, err := d.config.Queue.RecordResults(ctx, results)
 	if err != nil && len(results) > 1 && ctx.Err() == nil && isRefused(err) {

@@ -70,10 +70,10 @@ type retryError struct {
 	wait time.Duration
 }
 
-func (w retryError) Unwrap() error { return w.error }
+func (e retryError) Unwrap() error { return e.error }
 
-// RetryAfter adds to an error the time after which the request would succeed.
-func RetryAfter(err error, wait time.Duration) error { return retryError{err, wait} }
+// WithRetryAfter returns err with a Retry-After of wait.
+func WithRetryAfter(err error, wait time.Duration) error { return retryError{err, wait} }
 
 // Describe returns the part of an error that clients may see, and notes the rest
 // in info for the log.
@@ -87,9 +87,9 @@ func Describe(info *Info, err error) Failure {
 		Status: status, Code: shown.Code, Message: strings.ToValidUTF8(shown.Message, "\uFFFD"), Fields: shown.Fields,
 		RetryAfter: retrySeconds[shown.Code],
 	}
-	var w retryError
-	if errors.As(err, &w) {
-		f.RetryAfter = max(1, int((w.wait+time.Second-1)/time.Second))
+	var retry retryError
+	if errors.As(err, &retry) {
+		f.RetryAfter = max(1, int((retry.wait+time.Second-1)/time.Second))
 	}
 	if shown.Code == domain.CodeInternal {
 		f.Message = "Something unexpected failed. If it happens again, report the request id " + info.RequestID + "."
@@ -163,11 +163,10 @@ func NotAllowed(w http.ResponseWriter, r *http.Request, allowed ...string) {
 // answer as a whole is a success, so an unexpected error of an item is noted in
 // info here.
 func DescribeItem(info *Info, err error) v1.Error {
-	var request Info
-	request.RequestID = info.RequestID
-	f := Describe(&request, err)
-	if request.Err != nil {
-		info.Err = request.Err
+	item := Info{RequestID: info.RequestID}
+	f := Describe(&item, err)
+	if item.Err != nil {
+		info.Err = item.Err
 	}
 	return f.body()
 }

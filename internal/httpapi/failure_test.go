@@ -70,8 +70,8 @@ func TestDescribe(t *testing.T) {
 		{"canceled", fmt.Errorf("query: %w", context.Canceled), unavailable},
 		{"out of time", fmt.Errorf("query: %w", context.DeadlineExceeded), unavailable},
 		{"canceled but explained", domain.Errorf(domain.CodeConflict, "No.").WithCause(context.Canceled), Failure{Status: 409, Code: "idempotency_conflict", Message: "No."}},
-		{"with a wait", RetryAfter(domain.Errorf(domain.CodeRateLimited, "Slow."), 2100*time.Millisecond), Failure{Status: 429, Code: "rate_limited", Message: "Slow.", RetryAfter: 3}},
-		{"with no wait", RetryAfter(domain.Errorf(domain.CodeRateLimited, "Slow."), 0), Failure{Status: 429, Code: "rate_limited", Message: "Slow.", RetryAfter: 1}},
+		{"with a wait", WithRetryAfter(domain.Errorf(domain.CodeRateLimited, "Slow."), 2100*time.Millisecond), Failure{Status: 429, Code: "rate_limited", Message: "Slow.", RetryAfter: 3}},
+		{"with no wait", WithRetryAfter(domain.Errorf(domain.CodeRateLimited, "Slow."), 0), Failure{Status: 429, Code: "rate_limited", Message: "Slow.", RetryAfter: 1}},
 		{"with a usual wait", domain.Errorf(domain.CodeTooManyReports, "Many."), Failure{Status: 429, Code: "too_many_reports", Message: "Many.", RetryAfter: 5}},
 		{"of broken text", domain.Errorf(domain.CodeConflict, "a\xffb"), Failure{Status: 409, Code: "idempotency_conflict", Message: "a\uFFFDb"}},
 	} {

@@ -104,8 +104,8 @@ func (p *Params) ID(name string) int64 {
 // the service answers 404 for one that does not exist.
 func (p *Params) PathID(name string) int64 { return p.parseID(name, p.path(name)) }
 
-// PathExternalID reads an identifier that its owner has chosen from the path.
-func (p *Params) PathExternalID(name string) string { return p.parseExternalID(name, p.path(name)) }
+// PathExternalID reads an external id from the path.
+func (p *Params) PathExternalID(name string) string { return p.parseIdentifier(name, p.path(name)) }
 
 // path returns the decoded value of a wildcard of the operation's path.
 func (p *Params) path(name string) string {
@@ -135,28 +135,27 @@ func parseDecimal(s string) (int64, error) {
 	return strconv.ParseInt(s, 10, 64)
 }
 
-// ExternalID reads an identifier that its owner has chosen, empty if absent.
+// ExternalID reads an external id, empty if absent.
 func (p *Params) ExternalID(name string) string {
 	if s, present := p.get(name); present {
-		return p.parseExternalID(name, s)
+		return p.parseIdentifier(name, s)
 	}
 	return ""
 }
 
-func (p *Params) parseExternalID(name, value string) string {
+func (p *Params) parseIdentifier(name, value string) string {
 	p.checks.Add(name, domain.CheckIdentifier(value))
 	return value
 }
 
 // Email reads an e-mail address to look for, without the white space around it, empty
-// if absent. It refuses what no text of ours may be, such as one of more than 255
-// characters; any other text is accepted, whether or not it is an address.
+// if absent. It applies only the limits of every stored text, such as 255 characters.
 func (p *Params) Email(name string) string {
 	s, present := p.get(name)
 	if !present {
 		return ""
 	}
-	return p.parseExternalID(name, strings.TrimSpace(s))
+	return p.parseIdentifier(name, strings.TrimSpace(s))
 }
 
 // Tag reads a tag and normalises it as stored tags are, empty if absent.

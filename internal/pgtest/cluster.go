@@ -17,15 +17,15 @@ import (
 	"testing"
 )
 
-// Cluster is a server of PostgreSQL that belongs to one test, which may break it.
+// Cluster is a PostgreSQL server that belongs to one test, which may break it.
 type Cluster struct {
 	tb   testing.TB
 	dir  string // of the cluster
 	port string
 }
 
-// ClusterDir returns a directory that PostgreSQL's account can enter. Sockets have
-// short paths, which those of t.TempDir are not.
+// ClusterDir returns a directory that PostgreSQL's account can enter. The path is short,
+// because Unix socket paths are limited to about 100 bytes; t.TempDir's are longer.
 func ClusterDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "coursebridge-pg-") //nolint:usetesting // Another user must be able to enter it.
@@ -33,7 +33,7 @@ func ClusterDir(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	OwnedByServer(t, dir)
+	ChownToServer(t, dir)
 	return dir
 }
 
@@ -107,8 +107,8 @@ func (s *Cluster) NewStandby() *Cluster {
 	return standby
 }
 
-// WaitForStandby has the server acknowledge what its standby has, and nothing else.
-func (s *Cluster) WaitForStandby() {
+// EnableSynchronousReplication makes commits wait until the standby has them.
+func (s *Cluster) EnableSynchronousReplication() {
 	s.tb.Helper()
 	s.Configure("synchronous_standby_names = '*'")
 	s.must("pg_ctl", "--pgdata", s.dir, "--silent", "reload")
@@ -181,17 +181,18 @@ func AsServer(tb testing.TB, cmd *exec.Cmd) {
 	}
 }
 
-// StopCluster ends the server of a directory, which something else has started, as a
-// crash does.
+// StopCluster crashes a server that something else started in dir.
 func StopCluster(tb testing.TB, dir string) { (&Cluster{tb: tb, dir: dir}).StopNow() }
 
-// repository returns the folder that holds go.mod: tests run in those of their packages.
+// repository returns the directory that holds go.mod; a test starts in its package's
+// directory.
 func repository() string {
-	for dir := "."; ; dir = filepath.Join(dir, "..") {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil || len(dir) > 100 {
+	for dir := "."; len(dir) < 100; dir = filepath.Join(dir, "..") {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return dir
 		}
 	}
+	panic("pgtest: no directory above this one holds go.mod")
 }
 
 // serverAccount returns the account that PostgreSQL runs as, 0 for the test's own.
@@ -212,8 +213,8 @@ func serverAccount(t testing.TB) (uid, gid uint32) {
 	return uint32(u), uint32(g)
 }
 
-// OwnedByServer makes a directory PostgreSQL's own.
-func OwnedByServer(t testing.TB, dir string) {
+// ChownToServer makes PostgreSQL's account the owner of a directory.
+func ChownToServer(t testing.TB, dir string) {
 	t.Helper()
 	if uid, gid := serverAccount(t); uid != 0 {
 		if err := os.Chown(dir, int(uid), int(gid)); err != nil {

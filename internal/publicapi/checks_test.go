@@ -20,7 +20,7 @@ type exhaustedLimiter struct{}
 
 func (exhaustedLimiter) Admit(answer http.Header, _, _ int64) error {
 	answer.Set("RateLimit-Remaining", "0")
-	return httpapi.RetryAfter(domain.Errorf(domain.CodeRateLimited, "Slow down."), 3e9)
+	return httpapi.WithRetryAfter(domain.Errorf(domain.CodeRateLimited, "Slow down."), 3e9)
 }
 
 func (exhaustedLimiter) Full(answer http.Header) { answer.Set("RateLimit-Remaining", "100") }

@@ -79,7 +79,7 @@ func (l *Limiter) Admit(header http.Header, companyID, tokenID int64) error {
 		unit = "second"
 	}
 	err := domain.Errorf(domain.CodeRateLimited, "The token's rate limit is used up. Try again in %.0f %s.", wait, unit)
-	return httpapi.RetryAfter(err, time.Duration(wait)*time.Second)
+	return httpapi.WithRetryAfter(err, time.Duration(wait)*time.Second)
 }
 
 // until returns how many seconds it takes to refill from left to wanted requests.

@@ -77,11 +77,12 @@ func (t *Tokens) Regenerate(ctx context.Context, c domain.Caller, id int64, r do
 }
 
 // EndPrevious ends the grace period of a regenerated token. Codes: not_found.
-func (t *Tokens) EndPrevious(ctx context.Context, c domain.Caller, id int64) (domain.Token, error) {
+func (t *Tokens) EndPrevious(ctx context.Context, c domain.Caller, id int64) error {
 	if err := c.Authorize(domain.PermissionChange); err != nil {
-		return domain.Token{}, err
+		return err
 	}
-	return t.store.EndPreviousToken(ctx, c, id)
+	_, err := t.store.EndPreviousToken(ctx, c, id)
+	return err
 }
 
 // Revoke ends a token for good, on every replica within a second. Revoking it

@@ -18,7 +18,7 @@ func (s *Store) AssignmentList(ctx context.Context, company int64, q domain.Assi
 	}
 	if source.tryListOrderFirst {
 		out, err := s.assignmentPage(ctx, company, s.newAssignmentScan(company, q, p), q, p)
-		if err != nil || out.More {
+		if err != nil || out.More { // without a full page, the scan may have stopped short of more matches
 			return out, err
 		}
 	}
@@ -49,7 +49,7 @@ func (s *Store) assignmentPage(ctx context.Context, company int64, source assign
 	return out, err
 }
 
-// queryConditions returns the conditions of the cabinet's list.
+// queryConditions returns new conditions with those of addQuery.
 func (s *Store) queryConditions(company int64, q domain.AssignmentQuery) *conditions {
 	cond := &conditions{}
 	s.addQuery(cond, company, q)
@@ -70,10 +70,12 @@ func (s *Store) addQuery(cond *conditions, company int64, q domain.AssignmentQue
 		cond.add("a.deadline <= ?", now.Add(domain.DueSoon))
 	case domain.TabInProgress:
 		cond.add("a.status = 'started'")
-	case domain.TabNeedsRetry, domain.TabFailed, domain.TabCompleted:
+	case domain.TabNeedsRetry, domain.TabFailed:
 		cond.add("a.status = ?", string(q.Tab))
-		if q.Recent { // the literal lets the planner use the index of completions
-			cond.add("a.status = 'completed'")
+	case domain.TabCompleted:
+		cond.add("a.status = ?", string(q.Tab))
+		if q.Recent {
+			cond.add("a.status = 'completed'") // the literal lets the planner use the index of completions
 			cond.add("a.completed_at >= ?", domain.RecentSince(now))
 		}
 	}
@@ -94,7 +96,7 @@ func (s *Store) narrow(cond *conditions, company int64, q domain.AssignmentQuery
 	search := domain.CleanSearch(q.Search)
 	switch {
 	case q.Tag != "" && search != "": // one look for each person found, instead of reading all who have the tag
-		cond.add("(SELECT 1 FROM employee_tags t WHERE t.company_id = ? AND t.tag = ? AND t.employee_id = a.employee_id) IS NOT NULL", company, q.Tag)
+		cond.add(hasTag("a.employee_id"), company, q.Tag)
 	case q.Tag != "":
 		cond.add("a.employee_id IN (SELECT t.employee_id FROM employee_tags t WHERE t.company_id = ? AND t.tag = ?)", company, q.Tag)
 	}
@@ -121,7 +123,7 @@ func (s *Store) AssignmentHistory(ctx context.Context, company, id int64) ([]dom
 	return out, err
 }
 
-// AssignedBy returns who made an assignment and on which way: an ActorKind or
+// AssignedBy returns who made an assignment and how: an ActorKind or
 // ViaImport. The assignment names both. If an older program made it, they come from
 // the audit log, as far as that goes back: the entry has the stamp of the transaction.
 func (s *Store) AssignedBy(ctx context.Context, a domain.Assignment) (by, via string, err error) {

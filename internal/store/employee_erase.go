@@ -58,7 +58,7 @@ func (s *Store) deleteEmployee(ctx context.Context, c domain.Caller, who employe
 		return err
 	}
 	err = errors.Join(s.stopSending(ctx, erased), s.eraseLogged(ctx, c.Company.ID))
-	s.db.Erased(ctx)
+	s.db.ScrubDeleted(ctx)
 	return err
 }
 

@@ -49,7 +49,7 @@ func (s *Store) ErasePerson(ctx context.Context, by domain.Actor, email string) 
 	for _, company := range companies {
 		errs = append(errs, s.eraseLogged(ctx, company))
 	}
-	s.db.Erased(ctx)
+	s.db.ScrubDeleted(ctx)
 	return errors.Join(errs...)
 }
 

@@ -28,8 +28,8 @@ func startDemo(t *testing.T) app.DemoStarted {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	started, ended := make(chan app.DemoStarted, 1), make(chan error, 1)
-	serve := app.ServeConfig{Listen: []string{"127.0.0.1:0"}, ReportTimeout: time.Minute, ReportLimit: 4}
-	serve.Webhooks = app.WebhookConfig{RetryDelays: "1m,5m", Retention: 720 * time.Hour, Timeout: 10 * time.Second}
+	serve := app.ServeConfig{Listen: []string{"127.0.0.1:0"}, ReportTimeout: time.Minute, ReportLimit: 4, Retention: app.Retention{Events: 720 * time.Hour}}
+	serve.Webhooks = app.WebhookConfig{RetryDelays: "1m,5m", Timeout: 10 * time.Second}
 	go func() {
 		ended <- app.Demo(ctx, app.Config{Database: "sqlite://unused", LogTo: io.Discard, LogLevel: "error"}, serve, app.NewDemoConfig(0, 0, 0),
 			app.DemoOutput{Progress: io.Discard, Started: func(d app.DemoStarted) error { started <- d; return nil }})

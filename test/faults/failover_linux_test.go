@@ -29,7 +29,7 @@ func failOver(t *testing.T) {
 	t.Helper()
 	primary := pgtest.NewCluster(t, pgtest.ClusterDir(t))
 	standby := primary.NewStandby()
-	primary.WaitForStandby()
+	primary.EnableSynchronousReplication()
 	database := pgtest.ClusterAddress(primary, standby)
 	acme, inbox := newCompany(t, database), newReceiver(t, failSometimes)
 	hook := acme.addWebhook(t, inbox.URL)

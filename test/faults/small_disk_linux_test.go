@@ -25,5 +25,5 @@ func smallDisk(t *testing.T, dir string, bytes int) {
 		}
 		t.Error("the small disk can't be unmounted")
 	})
-	pgtest.OwnedByServer(t, dir)
+	pgtest.ChownToServer(t, dir)
 }

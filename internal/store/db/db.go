@@ -70,9 +70,9 @@ type Engine interface {
 	// Watermark returns an instant such that every change not yet visible to a
 	// statement that begins after the call is stamped at or after it.
 	Watermark(ctx context.Context) (time.Time, error)
-	// Erased clears what the engine's files still hold of deleted rows, now or soon.
+	// ScrubDeleted clears what the engine's files still hold of deleted rows, now or soon.
 	// It is to be called after personal data was deleted.
-	Erased(ctx context.Context)
+	ScrubDeleted(ctx context.Context)
 	// Claim makes this process a server on the database until Close. It fails if
 	// the engine supports only one and another process is it.
 	Claim() error
@@ -93,9 +93,9 @@ type Engine interface {
 	// Migrate brings the schema up to date. It leaves a newer schema alone and fails
 	// if this program cannot run on it.
 	Migrate(ctx context.Context) error
-	// Migrated returns an error unless this program can run on the schema: it has
+	// CheckSchema returns an error unless this program can run on the schema: it has
 	// the program's version, or a newer one that allows older programs.
-	Migrated(ctx context.Context) error
+	CheckSchema(ctx context.Context) error
 	Ping(ctx context.Context) error
 	// Backup writes a consistent copy of the database into an empty file.
 	Backup(ctx context.Context, path string) error

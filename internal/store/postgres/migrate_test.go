@@ -50,7 +50,7 @@ func checkMigrationLetsRequestsPass(t *testing.T, address string, e *postgres.En
 	if err := <-migrated; err != nil {
 		t.Error(err)
 	}
-	if err := e.Migrated(t.Context()); err != nil {
+	if err := e.CheckSchema(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

@@ -47,7 +47,7 @@ func TestPooledReplicasMigrateTogether(t *testing.T) {
 		}
 		e := open(t, address, options)
 		all.Go(func() {
-			if err := errors.Join(e.Migrate(t.Context()), e.Migrated(t.Context())); err != nil {
+			if err := errors.Join(e.Migrate(t.Context()), e.CheckSchema(t.Context())); err != nil {
 				t.Error(err)
 			}
 		})

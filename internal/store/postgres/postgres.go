@@ -215,8 +215,8 @@ func inSnapshot(ctx context.Context, conn *pgx.Conn, fn func(db.Conn) error) err
 const snapshotSQL = `SELECT set_config('jit', 'off', true), set_config('idle_in_transaction_session_timeout', '60s', true),
 	set_config('statement_timeout', '0', true)`
 
-// Erased does nothing: PostgreSQL's vacuum clears dead rows.
-func (e *Engine) Erased(context.Context) {}
+// ScrubDeleted does nothing: PostgreSQL's vacuum clears dead rows.
+func (e *Engine) ScrubDeleted(context.Context) {}
 
 // Claim does nothing: any number of servers can share the database.
 func (e *Engine) Claim() error { return nil }

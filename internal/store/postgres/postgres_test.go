@@ -79,7 +79,7 @@ func TestReplicasMigrateTogether(t *testing.T) {
 			if err := e.Migrate(t.Context()); err != nil {
 				t.Error(err)
 			}
-			if err := e.Migrated(t.Context()); err != nil {
+			if err := e.CheckSchema(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -90,7 +90,7 @@ func TestReplicasMigrateTogether(t *testing.T) {
 func TestMigratedSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	address := pgtest.URL(t)
-	if open(t, address).Migrated(t.Context()) == nil {
+	if open(t, address).CheckSchema(t.Context()) == nil {
 		t.Error("an empty database passes for a migrated one")
 	}
 }

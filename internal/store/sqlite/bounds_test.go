@@ -60,7 +60,7 @@ func TestProcessesCreateTheFileTogether(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if e := open(t, path); e.Migrated(t.Context()) != nil {
+		if e := open(t, path); e.CheckSchema(t.Context()) != nil {
 			t.Error("the file is not migrated")
 		}
 	}
@@ -175,7 +175,7 @@ func TestErasedWhileAnotherProcessReads(t *testing.T) {
 			return err
 		}
 		exec(t, e, `DELETE FROM settings`)
-		e.Erased(t.Context())
+		e.ScrubDeleted(t.Context())
 		exec(t, e, `INSERT INTO settings (key, value) VALUES ('next', $1)`, []byte("Trillian"))
 		return nil
 	})

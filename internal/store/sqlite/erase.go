@@ -32,11 +32,11 @@ func (e *Engine) AnalyzeGrownTables(ctx context.Context) error {
 	return e.truncateLog(ctx, checkpointBusyTimeout)
 }
 
-// Erased empties the write-ahead log, whose old pages still hold what was deleted.
+// ScrubDeleted empties the write-ahead log, whose old pages still hold what was deleted.
 // If it cannot be emptied now, because a reader uses it, this is done later: at the
 // end of the last snapshot, so that writers do not wait for a slow report, or by
 // AnalyzeGrownTables.
-func (e *Engine) Erased(ctx context.Context) {
+func (e *Engine) ScrubDeleted(ctx context.Context) {
 	e.erasure.pending.Store(true)
 	_ = e.truncateLog(ctx, checkpointBusyTimeout) // it stays pending
 }

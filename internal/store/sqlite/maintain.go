@@ -69,7 +69,7 @@ func Verify(ctx context.Context, path string) error {
 	if result != "ok" {
 		return fmt.Errorf("%s is damaged, so restore another backup: %s", path, result)
 	}
-	if err := e.Migrated(ctx); errors.Is(err, db.ErrNoSchema) {
+	if err := e.CheckSchema(ctx); errors.Is(err, db.ErrNoSchema) {
 		return fmt.Errorf("%s is not a coursebridge database; name a file that coursebridge backup has written", path)
 	}
 	return nil

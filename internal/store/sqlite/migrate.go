@@ -43,8 +43,8 @@ func (e *Engine) migrate(ctx context.Context) error {
 	return nil
 }
 
-// Migrated returns an error unless this program can run on the schema.
-func (e *Engine) Migrated(ctx context.Context) error {
+// CheckSchema returns an error unless this program can run on the schema.
+func (e *Engine) CheckSchema(ctx context.Context) error {
 	schema, err := e.schema(ctx)
 	if err != nil {
 		return err

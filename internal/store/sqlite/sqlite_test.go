@@ -75,7 +75,7 @@ func TestErasedWhileAReportIsRead(t *testing.T) {
 	}
 	exec(t, e, `DELETE FROM settings`)
 	began := time.Now()
-	e.Erased(t.Context())
+	e.ScrubDeleted(t.Context())
 	if waited := time.Since(began); waited > 5*time.Second {
 		t.Errorf("writers were held up for %v", waited)
 	}

@@ -73,7 +73,7 @@ func TestEraseLeavesNoTrace(t *testing.T) {
 			[]string{"employee.removed QUUX-1", "employee.removed QUUX-2"})
 		change(t, s, `DELETE FROM events WHERE kind = 'employee.removed'`)
 		equal(t, "traces", mentions(dump(t, s), identifying...), []string{})
-		s.Engine().Erased(t.Context())
+		s.Engine().ScrubDeleted(t.Context())
 		wantNoTrace(t, s, identifying...)
 		c := f.c.Company.ID
 		equal(t, "results", texts(t, s, `SELECT CAST(course_id AS TEXT) || ' ' || coalesce(CAST(score AS TEXT), '-') || ' ' || CAST(attempts AS TEXT) || ' ' ||

@@ -51,8 +51,8 @@ func TestInstantsSurvive(t *testing.T) {
 	})
 }
 
-// rowOfAll is a row with a value of every type that ValuesTable takes.
-type rowOfAll struct {
+// typedRow is a row with a value of every type that ValuesTable takes.
+type typedRow struct {
 	N     int64
 	Maybe *int64
 	Text  string
@@ -63,34 +63,34 @@ type rowOfAll struct {
 	UUID  string
 }
 
-func TestRowsCarryEveryType(t *testing.T) {
+func TestValuesTableCarriesEveryType(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 14, 9, 30, 0, 123e6, time.UTC)
-	want := []rowOfAll{
+	want := []typedRow{
 		{1, ptr(int64(-5)), `quo"te ' \ back`, true, at, &at, []byte{0, 255, '"'}, "0199f3a0-0000-7000-8000-000000000001"},
 		{1 << 62, nil, "line\n\ttab <&> \u2028 ё 👩‍🚀", false, at.Add(time.Hour), nil, []byte{}, "0199f3a0-0000-7000-8000-000000000002"},
 		{3, ptr(int64(0)), "", true, at.Add(2 * time.Hour), nil, []byte("123"), "0199f3a0-0000-7000-8000-000000000003"},
 	}
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		equal(t, "rows", throughRows(t, s, want), want)
-		equal(t, "no rows", throughRows(t, s, nil), nil)
+		equal(t, "rows", readBack(t, s, want), want)
+		equal(t, "no rows", readBack(t, s, nil), nil)
 	})
 }
 
-func throughRows(t *testing.T, s *store.Store, in []rowOfAll) (out []rowOfAll) {
+func readBack(t *testing.T, s *store.Store, in []typedRow) (out []typedRow) {
 	t.Helper()
 	table, args := s.Engine().ValuesTable(2, db.Columns(in,
-		db.IntColumn("n", func(r *rowOfAll) int64 { return r.N }),
-		db.OptionalIntColumn("maybe", func(r *rowOfAll) *int64 { return r.Maybe }),
-		db.TextColumn("words", func(r *rowOfAll) string { return r.Text }),
-		db.BoolColumn("flag", func(r *rowOfAll) bool { return r.Flag }),
-		db.TimeColumn("at_time", func(r *rowOfAll) time.Time { return r.At }),
-		db.OptionalTimeColumn("late", func(r *rowOfAll) *time.Time { return r.Late }),
-		db.BytesColumn("raw", func(r *rowOfAll) []byte { return r.Raw }),
-		db.UUIDColumn("uid", func(r *rowOfAll) string { return r.UUID }))...)
+		db.IntColumn("n", func(r *typedRow) int64 { return r.N }),
+		db.OptionalIntColumn("maybe", func(r *typedRow) *int64 { return r.Maybe }),
+		db.TextColumn("words", func(r *typedRow) string { return r.Text }),
+		db.BoolColumn("flag", func(r *typedRow) bool { return r.Flag }),
+		db.TimeColumn("at_time", func(r *typedRow) time.Time { return r.At }),
+		db.OptionalTimeColumn("late", func(r *typedRow) *time.Time { return r.Late }),
+		db.BytesColumn("raw", func(r *typedRow) []byte { return r.Raw }),
+		db.UUIDColumn("uid", func(r *typedRow) string { return r.UUID }))...)
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
-		var v rowOfAll
+		var v typedRow
 		err := r.Scan(&v.N, &v.Maybe, &v.Text, &v.Flag, &v.At, &v.Late, &v.Raw, &v.UUID)
 		v.Raw = append([]byte{}, v.Raw...) // an empty value may be read as nil
 		out = append(out, v)
@@ -206,7 +206,7 @@ func TestUnavailable(t *testing.T) {
 }
 
 // Two batches that are sent with the commit are both done, in their order.
-func TestTwoLastBatches(t *testing.T) {
+func TestSendAndCommitTwice(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		err := s.Engine().Write(t.Context(), func(tx db.Tx) error {

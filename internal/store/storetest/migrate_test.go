@@ -16,14 +16,14 @@ func TestNewerSchema(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		e := s.Engine()
 		change(t, s, `INSERT INTO goose_db_version (version_id, is_applied) VALUES ($1, $2)`, migrations.Version+1, true)
-		if err := e.Migrated(t.Context()); err != nil {
+		if err := e.CheckSchema(t.Context()); err != nil {
 			t.Errorf("readiness on a newer schema that allows this program: %v", err)
 		}
 		if err := e.Migrate(t.Context()); err != nil {
 			t.Errorf("a start on a newer schema that allows this program: %v", err)
 		}
 		change(t, s, `UPDATE schema_compatibility SET oldest_program = $1`, migrations.Version+1)
-		for name, err := range map[string]error{"readiness": e.Migrated(t.Context()), "a start": e.Migrate(t.Context())} {
+		for name, err := range map[string]error{"readiness": e.CheckSchema(t.Context()), "a start": e.Migrate(t.Context())} {
 			if err == nil || !strings.Contains(err.Error(), "use a newer coursebridge") {
 				t.Errorf("%s on a newer schema that refuses this program: %v", name, err)
 			}
@@ -39,7 +39,7 @@ func TestForgottenMigrations(t *testing.T) {
 		e := s.Engine()
 		change(t, s, migrations.StopOldProgramsSQL)
 		change(t, s, `DELETE FROM goose_db_version WHERE version_id = $1`, migrations.Version)
-		if err := e.Migrated(t.Context()); err == nil {
+		if err := e.CheckSchema(t.Context()); err == nil {
 			t.Error("a schema that lacks a migration is called ready")
 		}
 		if err := e.Migrate(t.Context()); err != nil && strings.Contains(err.Error(), "missing (out-of-order)") {

@@ -107,7 +107,7 @@ func TestErasePersonLeavesNoTrace(t *testing.T) {
 		// The external id stays in the event of the removal until that expires.
 		change(t, s, `DELETE FROM events WHERE kind = 'employee.removed'`)
 		equal(t, "traces", mentions(dump(t, s), traces...), []string{})
-		s.Engine().Erased(t.Context())
+		s.Engine().ScrubDeleted(t.Context())
 		wantNoTrace(t, s, identifying...)
 		wantCode(t, "erase again", s.ErasePerson(t.Context(), by, email), domain.CodeNotFound)
 		equal(t, "who stays", texts(t, s, `SELECT email FROM administrators`), []string{"owner@x.test"})
