@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -179,6 +180,11 @@ func isRefusal(err error) bool {
 	return errors.As(err, &known) && known.Code != domain.CodeUnavailable
 }
 
+// importColumns are the fields of a row as the pages of an import name them.
+var importColumns = map[string]string{
+	"name": "Name", "email": "E-mail", "externalId": "External id", "tags": "Tags", "course": "Course", "deadline": "Deadline", "required": "Required",
+}
+
 // importProblem returns what a person is shown about a row that failed.
 func importProblem(err error) string {
 	var known *domain.Error
@@ -190,7 +196,7 @@ func importProblem(err error) string {
 	}
 	var parts []string
 	for _, f := range known.Fields {
-		parts = append(parts, f.Field+" "+f.Message)
+		parts = append(parts, cmp.Or(importColumns[f.Field], f.Field)+" "+f.Message)
 	}
 	return strings.Join(parts, "; ") + "."
 }

@@ -42,6 +42,7 @@ type importDecision struct {
 	course   domain.ImportAssignment
 	outcome  domain.ImportOutcome
 	assigned string
+	named    domain.ProvisionState // the employees whom the row names, also if it fails
 	employee domain.Employee
 	patch    domain.EmployeePatch
 	err      error
@@ -63,6 +64,7 @@ func (r *importRun) decide(ctx context.Context, rows []domain.ImportRow) ([]impo
 	}
 	for n := range out {
 		d := &out[n]
+		d.named = states[n]
 		if d.err != nil {
 			d.outcome = domain.ImportFailed
 			continue
@@ -154,7 +156,11 @@ func (i *Imports) decideAll(ctx context.Context, c domain.Caller, in domain.Impo
 			return err
 		}
 		for n, d := range decided {
-			named[d.employee.ID] = true
+			for _, e := range []*domain.Employee{d.named.ByExternalID, d.named.ByEmail} {
+				if e != nil {
+					named[e.ID] = true
+				}
+			}
 			row(rows[n], d)
 		}
 	}
