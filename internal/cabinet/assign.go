@@ -38,9 +38,15 @@ func (p *page) assignInput(values url.Values) (view.AssignForm, domain.People, d
 		}
 	}
 	for line := range strings.FieldsFuncSeq(form.Pasted, func(r rune) bool { return strings.ContainsRune("\n\r,;\t", r) }) {
-		if line = strings.TrimSpace(line); line != "" && len(who.Lines) < maxLines {
+		if line = strings.TrimSpace(line); line != "" {
 			who.Lines = append(who.Lines, line)
 		}
+	}
+	switch {
+	case len(values["person"]) > maxPicked:
+		form.TooMany = tooManyTicks + ". For more, choose tags, paste their ids or choose everyone."
+	case len(who.Lines) > maxLines:
+		form.TooMany, who.Lines = "Paste at most 10,000 ids or e-mail addresses at once.", nil
 	}
 	in := domain.AssignCourses{CourseIDs: ids(values["course"]), Required: form.Required, Again: form.Again}
 	for _, id := range in.CourseIDs {
@@ -72,7 +78,8 @@ func (p *page) assignDeadline(form *view.AssignForm, in *domain.AssignCourses) {
 	}
 }
 
-// ids returns the numbers among the values.
+// ids returns the numbers among the first maxPicked values. A form that may send more
+// refuses them with a sentence.
 func ids(values []string) (out []int64) {
 	for _, text := range values[:min(len(values), maxPicked)] {
 		if id, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -111,12 +118,14 @@ func (p *page) renderAssign(form view.AssignForm, who domain.People, in domain.A
 			form.Found = append(form.Found, view.PersonOption{ID: e.ID, Name: e.Name, Email: e.Email})
 		}
 	}
-	count, err := p.Assigning.Count(ctx, caller, who, in)
-	if err != nil {
-		return err
+	if form.TooMany == "" {
+		count, err := p.Assigning.Count(ctx, caller, who, in)
+		if err != nil {
+			return err
+		}
+		form.People, form.Already, form.New, form.Unknown = count.People, count.Already, count.New(), count.Unknown
+		form.Many, form.AtLeast = count.Many, count.AtLeast
 	}
-	form.People, form.Already, form.New, form.Unknown = count.People, count.Already, count.New(), count.Unknown
-	form.Many, form.AtLeast = count.Many, count.AtLeast
 	if len(form.Errors) > 0 {
 		return p.renderInvalid(view.AssignPage(p.shell(), form))
 	}
@@ -136,7 +145,10 @@ func startAssign(p *page) error {
 	}
 	_ = p.r.ParseForm() // a form that can't be read has no values
 	form, who, in := p.assignInput(p.r.PostForm)
-	if who.Empty() {
+	switch {
+	case form.TooMany != "":
+		form.Errors["who"] = form.TooMany
+	case who.Empty():
 		form.Errors["who"] = "Choose at least one person."
 	}
 	if len(in.CourseIDs) == 0 {

@@ -221,7 +221,7 @@ func changedBy(c domain.AssignmentChange) string {
 	case "":
 		switch domain.ActivityType(c.Cause) {
 		case domain.ActivityStarted, domain.ActivityProgress, domain.ActivityAttemptFinished:
-			return "Learner"
+			return "Learning platform"
 		}
 		return "" // an older program made the change: nothing else is known about it
 	}

@@ -1,6 +1,7 @@
 package cabinet
 
 import (
+	"fmt"
 	"net/url"
 	"strconv"
 	"time"
@@ -18,8 +19,13 @@ func (c *Cabinet) peopleBulkPages(private register) {
 // assignAct leads to the page that assigns courses, with the people chosen.
 const assignAct = "assign"
 
-// peopleBulk reads what is to be done, and to whom.
-func (p *page) peopleBulk(read func(string) string, picked []string) (view.PeopleBulk, domain.People) {
+// tooManyTicks is the beginning of what a form of employees answers to more ticks than
+// maxPicked.
+var tooManyTicks = fmt.Sprintf("Tick at most %d people at once", maxPicked)
+
+// peopleBulk reads what is to be done, and to whom. Its error is to be shown above the
+// list of employees.
+func (p *page) peopleBulk(read func(string) string, picked []string) (view.PeopleBulk, domain.People, error) {
 	shown, f := employeeFilterOf(read)
 	form := view.PeopleBulk{
 		Filter: shown, Act: read("act"), All: read("all") != "", Tags: cleanText(read("tags")), When: read("when"), Date: read("date"),
@@ -40,14 +46,20 @@ func (p *page) peopleBulk(read func(string) string, picked []string) (view.Peopl
 	if form.When != expiryDate {
 		form.When = "now"
 	}
-	return form, who
+	switch {
+	case who.Empty():
+		return form, who, domain.Errorf(domain.CodeInvalid, "Tick the people first, or choose all.")
+	case !form.All && len(picked) > maxPicked:
+		return form, who, domain.Errorf(domain.CodeInvalid, "%s, or choose all.", tooManyTicks)
+	}
+	return form, who, nil
 }
 
 func peopleBulkForm(p *page) error {
 	query := p.r.URL.Query()
-	form, who := p.peopleBulk(p.query, query["id"])
-	if who.Empty() {
-		return p.redirectProblem("Tick the people first, or choose all.", form.Filter.Path())
+	form, who, err := p.peopleBulk(p.query, query["id"])
+	if err != nil {
+		return p.redirectProblem(err.Error(), form.Filter.Path())
 	}
 	if form.Act == assignAct {
 		to := url.Values{"person": form.IDs}
@@ -79,9 +91,9 @@ func startPeopleBulk(p *page) error {
 	if err := p.caller().Authorize(domain.PermissionChange); err != nil {
 		return err
 	}
-	form, who := p.peopleBulk(p.field, p.fields("id"))
-	if who.Empty() {
-		return p.redirectProblem("Tick the people first, or choose all.", form.Filter.Path())
+	form, who, err := p.peopleBulk(p.field, p.fields("id"))
+	if err != nil {
+		return p.redirectProblem(err.Error(), form.Filter.Path())
 	}
 	act := domain.PeopleAction{Kind: domain.PeopleActKind(form.Act)}
 	if act.Kind != domain.PeopleOffboard {

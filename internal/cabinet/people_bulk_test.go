@@ -3,6 +3,7 @@ package cabinet_test
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,5 +50,33 @@ func TestActionsOnManyPeople(t *testing.T) {
 		v.get(view.PathEmployees).wantText("2 employees")
 		v.get(view.PathEmployees + "?show=left").wantText("4 employees").wantNoText("Tick rows")
 		v.waitForText(start("act", "tag", "tags", "x", "id", gone, "id", person(1)), "1 tagged")
+	})
+}
+
+// More ticks than a form can name, and more pasted lines than can be read at once, are
+// refused with a sentence. They used to be cut without one.
+func TestTooManyTicksAreRefused(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		v, l := f.administrator(), f.newLearners(1)
+		course := strconv.FormatInt(l.course, 10)
+		repeat := func(n int, name string) (form []string) {
+			for id := range n {
+				form = append(form, name, strconv.Itoa(id+1))
+			}
+			return form
+		}
+		const ticks = "Tick at most 500 people at once"
+		bulk := append([]string{"act", "tag", "tags", "night"}, repeat(501, "id")...)
+		v.post(view.PathPeopleBulk, bulk...).wantRedirect(view.PathEmployees).wantText(ticks + ", or choose all.")
+		v.post(view.PathPeopleBulk, append(bulk, "all", "1")...).wantStatus(http.StatusSeeOther)
+		assign := append([]string{"course", course}, repeat(501, "person")...)
+		v.post(view.PathAssign, assign...).wantStatus(http.StatusUnprocessableEntity).wantText(ticks).wantNoText("1 person ×")
+		v.post(view.PathAssignPreview, assign...).wantStatus(http.StatusOK).wantText(ticks).wantNoText("1 person ×")
+		lines := strings.Repeat("nobody@baltic.example\n", 10_001)
+		const pasted = "Paste at most 10,000 ids or e-mail addresses at once."
+		v.post(view.PathAssign, "course", course, "pasted", lines).wantStatus(http.StatusUnprocessableEntity).wantText(pasted)
+		v.post(view.PathAssignPreview, "course", course, "pasted", lines).wantStatus(http.StatusOK).wantText(pasted)
+		v.post(view.PathAssign, "course", course, "everyone", "1", "pasted", "HR-1").wantStatus(http.StatusSeeOther)
 	})
 }

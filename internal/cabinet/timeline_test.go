@@ -53,7 +53,7 @@ func TestTimelinesSayWhoAndFromWhere(t *testing.T) {
 			v.get(page).find(`(?s)>\s*` + regexp.QuoteMeta(what) + `\s*</span>(?:\s*<span>[^<]*</span>)?\s*<span class="muted">\s*(` + regexp.QuoteMeta(who) + `),`)
 		}
 		byWhom(view.PathAssignment(failed.ID), "Assigned", "Token Robot")
-		byWhom(view.PathAssignment(failed.ID), "Failed", "Learner")
+		byWhom(view.PathAssignment(failed.ID), "Failed", "Learning platform")
 		byWhom(view.PathAssignment(failed.ID), "Another attempt granted", admin)
 		byWhom(moved, "Assigned", "Import by "+admin)
 		byWhom(moved, "Deadline changed", admin)

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,7 +19,7 @@ import (
 type ImportStore interface {
 	AddImport(ctx context.Context, c domain.Caller, in domain.Import, rows [][]string) (domain.Import, error)
 	Import(ctx context.Context, company, id int64) (domain.Import, error)
-	LatestImports(ctx context.Context, company int64, limit int) ([]domain.Import, error)
+	ImportColumns(ctx context.Context, company int64, heads []string) (map[string]domain.ImportField, error)
 	ImportRows(ctx context.Context, i domain.Import, outcome domain.ImportOutcome, after int64, limit int) ([]domain.ImportRow, error)
 	SetImportFields(ctx context.Context, i domain.Import) error
 	StartImport(ctx context.Context, c domain.Caller, i domain.Import) (domain.Job, error)
@@ -41,8 +42,6 @@ const (
 	checkBatch      = 2000
 	importShown     = 100 // failed rows and changes that a check returns
 	importRetention = 30 * 24 * time.Hour
-	// importsRemembered is in how many of the latest imports a column's name is looked up.
-	importsRemembered = 20
 )
 
 // Imports is the import of employees from files.
@@ -71,15 +70,9 @@ func (i *Imports) Upload(ctx context.Context, c domain.Caller, fileName string, 
 		return domain.Import{}, domain.Invalid(domain.FieldError{Field: "file", Message: "The first row must name the columns, but it has an e-mail address. " +
 			"Put a row such as “externalId, name, email” above it."})
 	}
-	latest, err := i.store.LatestImports(ctx, c.Company.ID, importsRemembered)
+	before, err := i.store.ImportColumns(ctx, c.Company.ID, table.Header)
 	if err != nil {
 		return domain.Import{}, err
-	}
-	before := map[string]domain.ImportField{}
-	for _, old := range slices.Backward(latest) {
-		for n, head := range old.Header {
-			before[head] = old.Fields[n]
-		}
 	}
 	in := domain.Import{FileName: fileName, Header: table.Header, Fields: domain.GuessImportFields(table.Header, before)}
 	return i.store.AddImport(ctx, c, in, table.Rows)
@@ -187,6 +180,11 @@ func isRefusal(err error) bool {
 	return errors.As(err, &known) && known.Code != domain.CodeUnavailable
 }
 
+// importColumns are the fields of a row as the pages of an import name them.
+var importColumns = map[string]string{
+	"name": "Name", "email": "E-mail", "externalId": "External id", "tags": "Tags", "course": "Course", "deadline": "Deadline", "required": "Required",
+}
+
 // importProblem returns what a person is shown about a row that failed.
 func importProblem(err error) string {
 	var known *domain.Error
@@ -198,7 +196,7 @@ func importProblem(err error) string {
 	}
 	var parts []string
 	for _, f := range known.Fields {
-		parts = append(parts, f.Field+" "+f.Message)
+		parts = append(parts, cmp.Or(importColumns[f.Field], f.Field)+" "+f.Message)
 	}
 	return strings.Join(parts, "; ") + "."
 }

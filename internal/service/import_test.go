@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/service"
@@ -86,6 +88,40 @@ func TestFailedRowNamesItsPerson(t *testing.T) {
 		must(f.t, "check", err)
 		if check.Counts[domain.ImportFailed] != 2 || check.Missing != 1 || check.MissingPeople[0].ExternalID != "E3" {
 			f.t.Errorf("the check counts %v and misses %v, want 2 failed and E3 missing", check.Counts, check.MissingPeople)
+		}
+	})
+}
+
+// TestColumnsAreRememberedForGood matches columns with names that nobody could guess, and
+// uploads the same columns again when the first file is no longer kept. Another company
+// remembers nothing of it.
+func TestColumnsAreRememberedForGood(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		ctx := f.t.Context()
+		_, anna := f.settled("anna@x.test")
+		_, olaf := f.settled("olaf@x.test")
+		c, stranger := anna.Caller(here), olaf.Caller(here)
+		imports := service.NewImports(f.store, service.NewJobs(f.store, slog.New(slog.DiscardHandler)))
+		upload := func(c domain.Caller) domain.Import {
+			f.t.Helper()
+			in, err := imports.Upload(ctx, c, "people.csv", []byte("Kolumna A,Kolumna B,department\nAnna,anna@import.test,Riga\n"))
+			must(f.t, "upload", err)
+			return in
+		}
+		in := upload(c)
+		if want := []domain.ImportField{"", "", domain.ImportTags}; !slices.Equal(in.Fields, want) {
+			f.t.Fatalf("the first proposal is %q, want %q", in.Fields, want)
+		}
+		chosen := []domain.ImportField{domain.ImportName, domain.ImportEmail, ""}
+		in.Fields = chosen
+		must(f.t, "match", imports.Match(ctx, c, in))
+		must(f.t, "expire", f.store.ExpireImports(ctx, f.store.Now().Add(time.Hour)))
+		if again := upload(c); !slices.Equal(again.Fields, chosen) {
+			f.t.Errorf("the proposal is %q, want what was chosen, %q", again.Fields, chosen)
+		}
+		if other := upload(stranger); other.Fields[0] != "" {
+			f.t.Errorf("another company is proposed %q", other.Fields)
 		}
 	})
 }

@@ -60,26 +60,9 @@ func (s *Store) AddImport(ctx context.Context, c domain.Caller, in domain.Import
 
 // Import returns an import. Codes: not_found.
 func (s *Store) Import(ctx context.Context, company, id int64) (domain.Import, error) {
-	list, err := s.imports(ctx, `i.company_id = $1 AND i.id = $2`, company, id)
-	if err == nil && len(list) == 0 {
-		return domain.Import{}, domain.ErrImportNotFound
-	}
-	if err != nil {
-		return domain.Import{}, err
-	}
-	return list[0], nil
-}
-
-// LatestImports returns the latest imports of a company, the newest first.
-func (s *Store) LatestImports(ctx context.Context, company int64, limit int) ([]domain.Import, error) {
-	return s.imports(ctx, `i.company_id = $1 ORDER BY i.id DESC LIMIT $2`, company, limit)
-}
-
-func (s *Store) imports(ctx context.Context, condition string, args ...any) ([]domain.Import, error) {
-	var out []domain.Import
+	var i domain.Import
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
-		var i domain.Import
 		var header, fields string
 		err := r.Scan(&i.CompanyID, &i.ID, &i.FileName, &header, &fields, &i.Total, &i.JobID, &i.CreatedAt)
 		if err == nil {
@@ -88,11 +71,14 @@ func (s *Store) imports(ctx context.Context, condition string, args ...any) ([]d
 		if err == nil {
 			i.Fields, err = decodeList[domain.ImportField](fields)
 		}
-		out = append(out, i)
 		return err
-	}, `SELECT i.company_id, i.id, i.file_name, i.header, i.fields, i.total, i.job_id, i.created_at FROM imports i WHERE `+condition, args...)
+	}, `SELECT i.company_id, i.id, i.file_name, i.header, i.fields, i.total, i.job_id, i.created_at FROM imports i
+		WHERE i.company_id = $1 AND i.id = $2`, company, id)
 	err := s.read(ctx, b)
-	return out, err
+	if err == nil && i.ID == 0 {
+		err = domain.ErrImportNotFound
+	}
+	return i, err
 }
 
 // ImportRows returns the next rows of an import, only those with the outcome if it
@@ -115,12 +101,19 @@ func (s *Store) ImportRows(ctx context.Context, i domain.Import, outcome domain.
 	return out, err
 }
 
-// SetImportFields stores which column holds what. Codes: conflict.
+// SetImportFields stores which column holds what, and remembers it for later imports of
+// the company. Codes: conflict.
 func (s *Store) SetImportFields(ctx context.Context, i domain.Import) error {
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		b := &db.Batch{}
+		b.Query(ignoreRow, `SELECT x.id FROM companies x WHERE x.id = $1`+s.db.ForUpdate("x"), i.CompanyID)
 		b.One(domain.ErrImportStarted, `UPDATE imports SET fields = $3 WHERE company_id = $1 AND id = $2 AND job_id = 0`,
 			i.CompanyID, i.ID, encodeList(i.Fields))
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		b = &db.Batch{}
+		s.rememberColumns(b, i, tx.Now())
 		return tx.Send(ctx, b)
 	})
 }

@@ -62,6 +62,7 @@ import (
 //   - employee → imported row: the check of a file only shows. Carrying it out decides
 //     again within Provision, PatchEmployee and AssignImported, under their locks.
 //   - imports of a company → import, job: AddImport and StartImport lock the company.
+//     So does SetImportFields for the remembered columns.
 //   - job → step: a step advances the job from the cursor that it began at in the
 //     transaction of its changes, or fails with ErrJobMoved and changes nothing.
 //   - number of tokens, saved views and endpoints → another one: the row of the company,

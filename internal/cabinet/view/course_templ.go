@@ -312,7 +312,7 @@ func courseTable(courses []Course) templ.Component {
 			templ_7745c5c3_Var13 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<div class=\"table-box\"><table class=\"rows\"><thead><tr><th scope=\"col\" class=\"w-[34%]\">Name</th><th scope=\"col\" class=\"minor\">Kind</th><th scope=\"col\" class=\"num minor\">Modules</th><th scope=\"col\" class=\"num\">Assigned</th><th scope=\"col\">Completed</th><th scope=\"col\" class=\"num\">Overdue</th><th scope=\"col\" class=\"num minor\">Pass rate</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<div class=\"table-box\"><table class=\"rows\"><thead><tr><th scope=\"col\" class=\"name-column\">Name</th><th scope=\"col\" class=\"minor\">Kind</th><th scope=\"col\" class=\"num minor\">Modules</th><th scope=\"col\" class=\"num\">Assigned</th><th scope=\"col\">Completed</th><th scope=\"col\" class=\"num\">Overdue</th><th scope=\"col\" class=\"num minor\">Pass rate</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

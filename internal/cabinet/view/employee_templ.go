@@ -465,7 +465,7 @@ func employeeTable(c Clock, v EmployeeList) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<th scope=\"col\" class=\"w-[34%]\">Name</th><th scope=\"col\" class=\"minor w-[16%]\">External id</th><th scope=\"col\" class=\"minor w-[20%]\">Tags</th>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<th scope=\"col\" class=\"name-column\">Name</th><th scope=\"col\" class=\"minor w-[16%]\">External id</th><th scope=\"col\" class=\"minor w-[20%]\">Tags</th>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -61,7 +61,7 @@ func (f PeopleBulk) effect() string {
 		}
 		return offboardManyEffects(people, f.Open)
 	}
-	return "Adds tags to " + people + ". The tags they have stay."
+	return "Adds tags to " + people + ". They keep the tags they have."
 }
 
 func offboardManyEffects(people string, open int64) string {

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"net/url"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -51,6 +53,30 @@ func (r Report) path() string { return withQuery(PathReport(r.Kind), r.Filter.qu
 // export returns the address of the report as a file.
 func (r Report) export(format string) string {
 	return withQuery(PathReport(r.Kind, "export"), append(r.Filter.query(), "format", format)...)
+}
+
+// narrowedTo describes the filter for paper, where its fields are not shown. It is empty
+// without one.
+func (r Report) narrowedTo() string {
+	v := SavedView{Page: r.Kind, Filter: url.Values{}, Courses: map[string]string{}}
+	for _, o := range r.Courses {
+		v.Courses[o.Value] = o.Label
+	}
+	for pairs := range slices.Chunk(r.Filter.query(), 2) {
+		if pairs[0] != "on" { // the answer names the day
+			v.Filter.Set(pairs[0], pairs[1])
+		}
+	}
+	words := v.words()
+	switch {
+	case r.Filter.Search == "" && words == everything:
+		return ""
+	case r.Filter.Search == "":
+		return "Only: " + words + "."
+	case words == everything:
+		return "Only: search “" + r.Filter.Search + "”."
+	}
+	return "Only: " + words + ", search “" + r.Filter.Search + "”."
 }
 
 func (r Report) words() reportWords { return reportTexts[r.Kind] }

@@ -1,6 +1,9 @@
 package view
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // MatrixReport is the table of people and courses.
 type MatrixReport struct {
@@ -35,6 +38,12 @@ func (m MatrixReport) courses() string {
 		return plural(int64(m.AllCourses), "course", "courses")
 	}
 	return "Courses " + strconv.Itoa(m.First) + " to " + strconv.Itoa(m.First+len(m.Columns)-1) + " of " + strconv.Itoa(m.AllCourses)
+}
+
+// hasNamesake reports whether somebody else on the page has the same name, so that only
+// the e-mail address tells them apart.
+func (m MatrixReport) hasNamesake(r MatrixRow) bool {
+	return slices.ContainsFunc(m.Rows, func(other MatrixRow) bool { return other.Person == r.Person && other.PersonID != r.PersonID })
 }
 
 // tone is red for what is overdue, whatever its status.

@@ -76,6 +76,9 @@ func (v SavedView) page() string {
 	return reportTexts[v.Page].question
 }
 
+// everything describes a filter that leaves nothing out.
+const everything = "Everything"
+
 // words describes the filter.
 func (v SavedView) words() string {
 	var out []string
@@ -104,7 +107,7 @@ func (v SavedView) words() string {
 		}
 	}
 	if len(out) == 0 {
-		return "Everything"
+		return everything
 	}
 	return strings.Join(out, ", ")
 }

@@ -3,6 +3,8 @@ package storetest_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -36,19 +38,12 @@ func TestUploadsAreBounded(t *testing.T) {
 		if _, err := s.StartImport(t.Context(), f.c, running); err != nil {
 			t.Fatalf("start: %v", err)
 		}
-		var want []int64
+		var want []string
 		for i := range store.MaxImports + 5 {
-			want = append(want, f.upload(t, fmt.Sprintf("p%d@x.test", i)).ID)
+			want = append(want, strconv.FormatInt(f.upload(t, fmt.Sprintf("p%d@x.test", i)).ID, 10))
 		}
-		want = append([]int64{running.ID}, want[5:]...)
-		found, err := s.LatestImports(t.Context(), f.c.Company.ID, 1000)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []int64
-		for _, in := range slices.Backward(found) {
-			got = append(got, in.ID)
-		}
+		want = append([]string{strconv.FormatInt(running.ID, 10)}, want[5:]...)
+		got := storetest.Texts(t, s, `SELECT CAST(i.id AS text) FROM imports i WHERE i.company_id = $1 ORDER BY i.id`, f.c.Company.ID)
 		if !slices.Equal(got, want) {
 			t.Errorf("the imports are %v, want %v", got, want)
 		}
@@ -109,6 +104,48 @@ func TestPersonHasUploadedRows(t *testing.T) {
 		}
 		if got := storetest.Texts(t, s, `SELECT cells FROM import_rows`); !slices.Equal(got, []string{`["Somebody","zoe.k@x.test"]`}) {
 			t.Errorf("the rows are %q", got)
+		}
+	})
+}
+
+// What the columns of a company's imports hold is remembered up to a number of heads:
+// those that were chosen longest ago are forgotten. A head that is too long for an index,
+// or that stands above two columns, does no harm.
+func TestRememberedColumnsAreBounded(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f, other := newTestCompany(t, s), newTestCompany(t, s)
+		match := func(f testCompany, fields []domain.ImportField, heads ...string) {
+			t.Helper()
+			made, err := s.AddImport(t.Context(), f.c, domain.Import{FileName: "people.csv", Header: heads, Fields: fields}, nil)
+			if err == nil {
+				err = s.SetImportFields(t.Context(), made)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		long := strings.Repeat("x", 4000)
+		match(other, []domain.ImportField{domain.ImportName, domain.ImportEmail, "", "", ""}, "A", "A", long, "", "B")
+		match(other, []domain.ImportField{domain.ImportTags}, "A")
+		got, err := s.ImportColumns(t.Context(), other.c.Company.ID, []string{"A", "B", "C", long, ""})
+		if err != nil || len(got) != 2 || got["A"] != domain.ImportTags || got["B"] != "" {
+			t.Errorf("remembered are %d columns, %q, %v; want A and B", len(got), got["A"], err)
+		}
+		const files, columns = 12, 50
+		for file := range files {
+			heads, fields := make([]string, columns), make([]domain.ImportField, columns)
+			for n := range heads {
+				heads[n] = fmt.Sprintf("Head %d of file %d", n, file)
+			}
+			match(f, fields, heads...)
+		}
+		kept := storetest.Texts(t, s, `SELECT c.head FROM import_columns c WHERE c.company_id = $1`, f.c.Company.ID)
+		if len(kept) != store.MaxImportColumns || slices.Contains(kept, "Head 0 of file 0") || !slices.Contains(kept, "Head 0 of file 11") {
+			t.Errorf("%d heads are remembered, want the latest %d", len(kept), store.MaxImportColumns)
+		}
+		if kept := storetest.Texts(t, s, `SELECT c.head FROM import_columns c WHERE c.company_id = $1`, other.c.Company.ID); len(kept) != 2 {
+			t.Errorf("the other company has %q", kept)
 		}
 	})
 }
