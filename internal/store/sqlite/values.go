@@ -92,6 +92,10 @@ func (dialect) CompanyLock(string, bool) string { return "" }
 func (dialect) LockTimeout(time.Duration) string { return "" }
 func (dialect) SkipLocked() string               { return "" }
 
+func (dialect) CountTogether() (before, after string) {
+	return `INSERT INTO counted_together (company_id, first_id, last_id) VALUES ($1, $2, $3)`, `DELETE FROM counted_together WHERE company_id = $1`
+}
+
 // Join is a CROSS JOIN, because SQLite leaves the order of those as it is.
 func (dialect) Join(table, alias, on string) string {
 	return " CROSS JOIN " + table + " " + alias + " ON " + on
