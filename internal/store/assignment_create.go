@@ -27,6 +27,9 @@ func (s *Store) Assign(ctx context.Context, c domain.Caller, items []domain.Bulk
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}
+		if err := plan.findFormer(ctx, tx, s.db, c.Company.ID); err != nil {
+			return err
+		}
 		if err := plan.countNearLimit(ctx, tx, s.db, c.Company.ID); err != nil {
 			return err
 		}
@@ -100,20 +103,14 @@ func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 	args = append([]any{company}, args...)
 	// With a table of values the planner can hash the keys; with Dialect.In it would compare each row of a small
 	// company with each key. SQLite would walk along an index on e.id to spare the sorting; there is none on +e.id.
-	named := ` FROM employees e WHERE e.company_id = $1 AND e.external_id IN (SELECT k.external_id FROM ` + names + ` k) AND e.left_at IS `
+	named := ` FROM employees e WHERE e.company_id = $1 AND e.external_id IN (SELECT k.external_id FROM ` + names + ` k) AND e.left_at IS NULL`
 	b.Query(func(r db.Rows) error {
 		var e domain.Employee
 		err := scanEmployee(r, &e)
 		p.employees[e.ExternalID] = e
 		return err
-	}, `SELECT `+employeeColumns+named+`NULL ORDER BY +e.id`+d.ForUpdate("e"), args...)
-	p.loadLiveAtMost(b, named+`NULL`, args...)
-	b.Query(func(r db.Rows) error {
-		var id string
-		err := r.Scan(&id)
-		p.former[id] = true
-		return err
-	}, `SELECT DISTINCT e.external_id`+named+`NOT NULL`, args...)
+	}, `SELECT `+employeeColumns+named+` ORDER BY +e.id`+d.ForUpdate("e"), args...)
+	p.loadLiveAtMost(b, named, args...)
 	isNamedCourse, courseKeys := d.In("c.id", 2, db.Ints("id", p.courseKeys))
 	b.Query(func(r db.Rows) error {
 		var c grantedCourse
@@ -131,6 +128,25 @@ func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 		return err
 	}, `SELECT `+assignmentColumns+assignmentsFirst(d)+`
 		WHERE a.company_id = $1 AND `+hasKey+` AND a.revoked_at IS NULL`, company, externalKeys)
+}
+
+// findFormer reads which of the employees who were not found have left. In most
+// requests there are none, so that it is not asked for.
+func (p *assignPlan) findFormer(ctx context.Context, tx db.Tx, d db.Dialect, company int64) error {
+	missing := slices.DeleteFunc(slices.Clone(p.employeeKeys), func(key string) bool { _, found := p.employees[key]; return found })
+	if len(missing) == 0 {
+		return nil
+	}
+	names, args := d.ValuesTable(2, db.Texts("external_id", missing))
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var id string
+		err := r.Scan(&id)
+		p.former[id] = true
+		return err
+	}, `SELECT DISTINCT e.external_id FROM employees e WHERE e.company_id = $1
+		AND e.external_id IN (SELECT k.external_id FROM `+names+` k) AND e.left_at IS NOT NULL`, append([]any{company}, args...)...)
+	return tx.Send(ctx, b)
 }
 
 // loadLiveAtMost queues the reading of an upper bound of each employee's live assignments,
@@ -253,7 +269,8 @@ func (p *assignPlan) entry(c domain.Caller) domain.AuditEntry {
 
 // insertAssignments queues the rows in the order of their external ids. Two requests
 // for the same keys then wait for each other instead of deadlocking; the later one
-// runs again and finds what the first has created.
+// runs again and finds what the first has created. The rows are in the order of their ids
+// in p.created, which were drawn for this transaction.
 func (s *Store) insertAssignments(b *db.Batch, p *assignPlan, by domain.Actor) {
 	sorted := make([]*domain.Assignment, len(p.created)) // an assignment is large, so that moving it is slow
 	for i := range p.created {
@@ -268,9 +285,18 @@ func (s *Store) insertAssignments(b *db.Batch, p *assignPlan, by domain.Actor) {
 		db.TimeColumn("deadline", func(a **domain.Assignment) time.Time { return (*a).Deadline }),
 		db.BoolColumn("required", func(a **domain.Assignment) bool { return (*a).IsRequired }),
 		db.IntColumn("live_at_most", func(a **domain.Assignment) int64 { return int64(p.liveAtMost[(*a).EmployeeID]) }))...)
+	company := p.created[0].CompanyID
+	before, after := s.db.CountTogether()
+	together := before != "" && len(sorted) > 1
+	if together {
+		b.Exec(before, company, p.created[0].ID, p.created[len(p.created)-1].ID)
+	}
 	b.Exec(`INSERT INTO assignments (company_id, id, external_id, employee_id, course_id, status, percent, attempts, granted_attempts,
 			is_required, assigned_at, deadline, asked_deadline, asked_required, updated_at, live_at_most, assigned_by, assigned_via)
 		SELECT $1, r.id, r.external_id, r.employee_id, r.course_id, 'assigned', 0, 0, 0,
 			r.required, $2, r.deadline, r.deadline, r.required, $2, r.live_at_most, $3, $4
-		FROM `+rows+` r`, append([]any{p.created[0].CompanyID, p.created[0].AssignedAt, by.Ref(), by.Via()}, args...)...)
+		FROM `+rows+` r`, append([]any{company, p.created[0].AssignedAt, by.Ref(), by.Via()}, args...)...)
+	if together {
+		b.Exec(after, company)
+	}
 }

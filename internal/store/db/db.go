@@ -170,6 +170,11 @@ type Dialect interface {
 	// SkipLocked returns the suffix that follows ForUpdate to skip rows that other
 	// transactions have locked.
 	SkipLocked() string
+	// CountTogether returns statements to run before and after many assignments of
+	// a company are inserted, so that their trigger counts them together. The first takes the
+	// company and the first and the last id of a range that no other row is in, the
+	// second the company. Both are empty where triggers run once per statement.
+	CountTogether() (before, after string)
 }
 
 // Column is one named column of a ValuesTable.

@@ -55,6 +55,8 @@ func (dialect) LockTimeout(d time.Duration) string {
 
 func (dialect) SkipLocked() string { return " SKIP LOCKED" }
 
+func (dialect) CountTogether() (before, after string) { return "", "" }
+
 var arrayTypes = map[db.Type]string{
 	db.Int: "bigint[]", db.Text: "text[]", db.Bool: "boolean[]", db.Time: "timestamptz[]", db.Bytes: "bytea[]", db.UUID: "uuid[]",
 }

@@ -92,6 +92,10 @@ func (dialect) CompanyLock(string, bool) string { return "" }
 func (dialect) LockTimeout(time.Duration) string { return "" }
 func (dialect) SkipLocked() string               { return "" }
 
+func (dialect) CountTogether() (before, after string) {
+	return `INSERT INTO counted_together (company_id, first_id, last_id) VALUES ($1, $2, $3)`, `DELETE FROM counted_together WHERE company_id = $1`
+}
+
 // Join is a CROSS JOIN, because SQLite leaves the order of those as it is.
 func (dialect) Join(table, alias, on string) string {
 	return " CROSS JOIN " + table + " " + alias + " ON " + on
@@ -101,8 +105,9 @@ func (dialect) LeftJoin(table, alias, on string) string {
 	return " LEFT JOIN " + table + " " + alias + " ON " + on
 }
 
-// ValuesTable returns json_each over one array of rows. The statement's text
-// does not depend on the number of rows, so it is prepared once. Byte strings are
+// ValuesTable returns jsonb_each over one array of rows. The statement's text
+// does not depend on the number of rows, so it is prepared once. json_each would
+// write each row as text, and the extraction of a field would parse it again. Byte strings are
 // bound together, as one, and the rows contain where each begins and its length:
 // in JSON they would be twice as long.
 func (dialect) ValuesTable(first int, cols ...db.Column) (string, []any) {
@@ -119,7 +124,7 @@ func (dialect) ValuesTable(first int, cols ...db.Column) (string, []any) {
 		parts[i] = value + " AS " + c.Name
 	}
 	// Without MATERIALIZED a join would parse the array for every row of the other table.
-	text := "(WITH given AS MATERIALIZED (SELECT " + strings.Join(parts, ", ") + " FROM json_each($" + strconv.Itoa(first) + ")) SELECT * FROM given)"
+	text := "(WITH given AS MATERIALIZED (SELECT " + strings.Join(parts, ", ") + " FROM jsonb_each($" + strconv.Itoa(first) + ")) SELECT * FROM given)"
 	rows, joined := encodeRows(cols)
 	if hasBytes {
 		return text, []any{rows, joined}

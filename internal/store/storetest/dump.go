@@ -9,7 +9,7 @@ import (
 )
 
 // housekeeping lists tables that change with every transaction.
-var housekeeping = map[string]bool{"goose_db_version": true, "sequences": true, "change_clock": true, "sqlite_sequence": true}
+var housekeeping = map[string]bool{"goose_db_version": true, "sequences": true, "change_clock": true, "sqlite_sequence": true, "counted_together": true}
 
 // Tables returns the names of all tables except housekeeping; those of partitions are
 // not among them.
