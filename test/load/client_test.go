@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -114,6 +115,7 @@ func (c *client) chunks(keep bool) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		isLast := n == 0
 		if keep {
 			chunk := make([]byte, n)
 			if _, err := io.ReadFull(c.in, chunk); err != nil {
@@ -122,7 +124,7 @@ func (c *client) chunks(keep bool) ([]byte, error) {
 			body = append(body, chunk...)
 			n = 0
 		}
-		if _, err := c.in.Discard(int(n) + len("\r\n")); err != nil || n == 0 {
+		if _, err := c.in.Discard(int(n) + len("\r\n")); err != nil || isLast {
 			return body, err
 		}
 	}
@@ -180,4 +182,14 @@ func (f fleet) drive(b *testing.B, d time.Duration, next func(client int) []byte
 	}
 	all.Wait()
 	return float64(done.Load()) / time.Since(began).Seconds()
+}
+
+func TestAllChunksOfABodyAreRead(t *testing.T) {
+	t.Parallel()
+	c := &client{in: bufio.NewReader(strings.NewReader("3\r\nabc\r\n2\r\nde\r\n0\r\n\r\nrest"))}
+	body, err := c.chunks(true)
+	left, _ := io.ReadAll(c.in)
+	if err != nil || string(body) != "abcde" || string(left) != "rest" {
+		t.Errorf("read %q, %v and left %q", body, err, left)
+	}
 }

@@ -2,6 +2,7 @@ package storetest_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"regexp"
 	"runtime"
@@ -33,15 +34,17 @@ var smallTables = regexp.MustCompile(`^(administrators|cache_versions|companies|
 // operator starts by hand.
 var allowedScan = regexp.MustCompile(`employees_unfolded|lower\((actor_label|cells|detail|message|request_body)\) LIKE`)
 
-// explained holds the texts of the statements that were explained, by engine.
+// explained holds the texts of the statements that were explained, by engine, and those
+// for PostgreSQL with their arguments.
 var explained = struct {
 	sync.Mutex
 	texts map[string]bool
+	items []db.Item
 }{texts: map[string]bool{}}
 
 // TestMain has every statement that the store runs in a test of this package
 // explained once, at the end of that test, and fails the test if the plan reads all
-// of a growing table.
+// of a growing table. See also checkAfterAll.
 func TestMain(m *testing.M) {
 	storetest.WrapEngine = func(tb testing.TB, engine db.Engine) db.Engine {
 		var mu sync.Mutex
@@ -63,7 +66,14 @@ func TestMain(m *testing.M) {
 			return false
 		}}
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if code == 0 {
+		if err := checkAfterAll(context.Background()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
 }
 
 // planned matches statements that have a plan.
@@ -104,6 +114,11 @@ func checkPlan(tb testing.TB, engine db.Engine, it db.Item) {
 		delete(explained.texts, key)
 		explained.Unlock()
 		return
+	}
+	if engine.Name() == "postgres" {
+		explained.Lock()
+		explained.items = append(explained.items, it)
+		explained.Unlock()
 	}
 	for _, table := range scannedTables(engine.Name(), it.SQL, plan) {
 		if growingTables.MatchString(table) && !allowedScan.MatchString(plan+it.SQL) {
