@@ -32,7 +32,7 @@ func TestReportsAnswerTheirQuestions(t *testing.T) {
 		v.get(view.PathReport("tags")).wantText("warehouse", "People with several tags count in each of them.")
 		v.get(view.PathReport("matrix")).wantText("Person 1", "Overdue", "Person 2", "Completed", "Person 3", "–")
 		v.get(view.PathReport("matrix")+"?q=person+2").wantText("Person 2", "Only: search “person 2”.").wantNoText("p2@baltic.example</span>")
-		v.get(view.PathReport("overdue")+"?tag=warehouse&required=no&q=person").wantText("Only: Tag warehouse, Optional, search “person”.")
+		v.get(view.PathReport("overdue") + "?tag=warehouse&required=no&q=person").wantText("Only: Tag warehouse, Optional, search “person”.")
 		v.get(view.PathReport("overdue")).wantNoText("Only:", "This is one page of the list.")
 		v.get(view.PathReport("compliance")+"?on=2001-01-01").wantText("Nothing was due", "1 Jan 2001")
 		v.get(view.PathReport("compliance") + "?on=never").wantStatus(http.StatusOK)

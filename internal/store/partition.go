@@ -14,18 +14,15 @@ func (s *Store) AddPartitionsAhead(ctx context.Context, retention time.Duration)
 	return mapUnavailable(s.db.AddPartitionsAhead(ctx, retention/partitionsInRetention))
 }
 
-// DropPartitions drops the partitions that hold only attempts of deliveries from before
-// the instant. ExpireEvents, which is called later, removes the other attempts, and the
-// deliveries.
+// DropPartitions drops the partitions whose deliveries were all made before the instant
+// and of which none is to be sent. A partition that is in use is left for the next call.
+// ExpireEvents, which is called later, removes the remaining attempts and the deliveries.
 func (s *Store) DropPartitions(ctx context.Context, before time.Time) error {
 	return mapUnavailable(s.db.DropPartitions(ctx, before))
 }
 
-// RowRetention returns the age at which ExpireEvents removes events: on PostgreSQL a tenth
-// more than the retention, so that most attempts are dropped with their partition first.
+// RowRetention returns the age at which ExpireEvents removes events, so that most attempts
+// are dropped with their partition first.
 func (s *Store) RowRetention(retention time.Duration) time.Duration {
-	if s.db.Name() == "postgres" {
-		return retention + retention/10
-	}
-	return retention
+	return s.db.RowRetention(retention)
 }

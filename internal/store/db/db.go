@@ -85,6 +85,9 @@ type Engine interface {
 	// DropPartitions drops the partitions of attempts whose deliveries were made before
 	// the instant. One with a delivery that is to be sent stays.
 	DropPartitions(ctx context.Context, before time.Time) error
+	// RowRetention returns the age at which rows of events are deleted one by one, so that
+	// partitions are dropped before.
+	RowRetention(retention time.Duration) time.Duration
 	// Publish notifies every process that listens on the topic, this one included.
 	Publish(ctx context.Context, topic string, keys []string) error
 	// Listen calls fn with the keys of each notification until ctx ends. It calls

@@ -19,18 +19,18 @@ import (
 )
 
 // The table delivery_attempts is partitioned by the ids of deliveries: UUIDs that begin
-// with the milliseconds since 1970. Bounds are these. The default partition,
-// delivery_attempts_rest, takes what belongs to no other, so that an insert never fails
-// for want of a partition. See docs/adr/0010-partitions.md.
+// with the milliseconds since 1970. A bound is such a number of milliseconds. The default
+// partition, delivery_attempts_rest, takes what belongs to no other, so that an insert
+// never fails because nobody made a partition. See docs/adr/0010-partitions.md.
 
-// partition holds the attempts of deliveries from `from` on and before `to`.
+// partition holds the attempts of deliveries created from `from` to before `to`.
 type partition struct {
 	name     string
 	from, to int64
 }
 
-// literal returns a bound as SQL.
-func literal(bound int64) string {
+// boundLiteral returns a bound as SQL.
+func boundLiteral(bound int64) string {
 	hex := fmt.Sprintf("%012x%020x", max(bound, 0), 0)
 	return fmt.Sprintf("'%s-%s-%s-%s-%s'", hex[:8], hex[8:12], hex[12:16], hex[16:20], hex[20:])
 }
@@ -124,12 +124,16 @@ func (e *Engine) DropPartitions(ctx context.Context, before time.Time) error {
 	return nil
 }
 
+// RowRetention returns a tenth more than the retention. That is more than the span of a
+// partition, a twelfth, so a partition is dropped before its rows are due one by one.
+func (e *Engine) RowRetention(retention time.Duration) time.Duration { return retention + retention/10 }
+
 // dropPartition looks for pending deliveries twice: before it locks the table, because
 // that keeps no writer waiting, and under the lock, because one may have become pending
 // in between.
 func (e *Engine) dropPartition(ctx context.Context, p partition) error {
 	hasPending := false
-	pendingSQL := fmt.Sprintf(`SELECT EXISTS (SELECT 1 FROM deliveries d WHERE d.state = 'pending' AND d.id >= %s AND d.id < %s)`, literal(p.from), literal(p.to))
+	pendingSQL := fmt.Sprintf(`SELECT EXISTS (SELECT 1 FROM deliveries d WHERE d.state = 'pending' AND d.id >= %s AND d.id < %s)`, boundLiteral(p.from), boundLiteral(p.to))
 	if err := e.pool.QueryRow(ctx, pendingSQL).Scan(&hasPending); err != nil || hasPending {
 		return mapError(err)
 	}

@@ -14,36 +14,38 @@ import (
 const (
 	// aheadPartitions is how many empty partitions there are at least.
 	aheadPartitions = 2
-	// If the default partition has rows from after the last bound, the next partition
-	// starts this far in the future, so that no row that is written meanwhile falls into
-	// its range. Proving that takes longer for a large default partition.
-	startMargin, largeRestMargin = time.Minute, 24 * time.Hour
-	// marginTries is how often the margin is doubled because such rows were written all
-	// the same: replicas' clocks differ.
+	// If the last bound has passed, or the default partition has later rows, the next
+	// partition starts this long after the later of the two, so that no row that is written
+	// meanwhile falls into its range. A large default partition takes longer to validate
+	// and needs a larger margin.
+	startMargin, largeDefaultMargin = time.Minute, 24 * time.Hour
+	// marginTries is how often partitions are added, with twice the margin each time,
+	// because such rows were written all the same: replicas' clocks differ.
 	marginTries = 8
-	// largeRest is the size of a default partition that is not looked through while it
-	// is locked, as attaching a partition does otherwise.
-	largeRest = 64 << 20
+	// largeDefault is the size in bytes from which the default partition is validated
+	// before a partition is attached; otherwise ATTACH would scan it while it is locked.
+	largeDefault = 64 << 20
 )
 
 // AddPartitionsAhead adds empty partitions, each for the deliveries of a time span.
 func (e *Engine) AddPartitionsAhead(ctx context.Context, span time.Duration) error {
-	if err := e.dropProof(ctx); err != nil {
+	if err := e.dropBoundConstraint(ctx); err != nil {
 		return err
 	}
-	margin := min(startMargin, span)
-	for try := 1; ; try++ {
-		err := e.addPartitions(ctx, max(span.Milliseconds(), 1), margin)
-		const rowsInTheWay = "23514" // others have written them beyond the start of the new partition
+	for doublings := range marginTries {
+		err := e.addPartitions(ctx, span, doublings)
+		const checkViolation = "23514" // the default partition has rows beyond the start of the new one
 		var pg *pgconn.PgError
-		if !errors.As(err, &pg) || pg.Code != rowsInTheWay || try == marginTries {
+		if !errors.As(err, &pg) || pg.Code != checkViolation || doublings == marginTries-1 {
 			return err
 		}
-		margin *= 2
 	}
+	return nil
 }
 
-func (e *Engine) addPartitions(ctx context.Context, span int64, margin time.Duration) error {
+// addPartitions adds partitions with a margin that is doubled as often as asked.
+func (e *Engine) addPartitions(ctx context.Context, length time.Duration, doublings int) error {
+	span := max(length.Milliseconds(), 1)
 	list, err := e.partitions(ctx)
 	if err != nil {
 		return err
@@ -56,25 +58,25 @@ func (e *Engine) addPartitions(ctx context.Context, span int64, margin time.Dura
 	if next >= end {
 		return nil
 	}
-	newest, size, err := e.restOfAttempts(ctx)
+	newest, size, err := e.defaultPartition(ctx)
 	if err != nil {
 		return err
 	}
-	isLarge := size > largeRest
+	isLarge, margin := size > largeDefault, min(startMargin, length)
+	if isLarge {
+		margin = largeDefaultMargin
+	}
 	if newest = max(newest, now); newest >= next {
-		if isLarge {
-			margin = max(margin, largeRestMargin)
-		}
-		next = newest + margin.Milliseconds()
+		next = newest + margin.Milliseconds()<<doublings
 		end = next + aheadPartitions*span
 	}
 	if isLarge {
 		defer func() {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), connectionTimeout)
 			defer cancel()
-			_ = e.dropProof(ctx) // the next call begins with it
+			_ = e.dropBoundConstraint(ctx) // the next call begins with it
 		}()
-		if err := e.proveRest(ctx, next); err != nil {
+		if err := e.addBoundConstraint(ctx, next); err != nil {
 			return err
 		}
 	}
@@ -86,17 +88,16 @@ func (e *Engine) addPartitions(ctx context.Context, span int64, margin time.Dura
 	return nil
 }
 
-// restOfAttempts returns the time of the newest delivery and the size of the default
-// partition.
-func (e *Engine) restOfAttempts(ctx context.Context) (newest, size int64, err error) {
+// defaultPartition returns when its newest delivery was made, in milliseconds since 1970,
+// and its size in bytes.
+func (e *Engine) defaultPartition(ctx context.Context) (newest, size int64, err error) {
 	err = e.pool.QueryRow(ctx, `SELECT coalesce(('x' || lpad(substr(replace(max(delivery_id::text COLLATE "C"), '-', ''), 1, 12), 16, '0'))::bit(64)::bigint, 0),
 		pg_relation_size('delivery_attempts_rest') FROM delivery_attempts_rest`).Scan(&newest, &size)
 	return newest, size, mapError(err)
 }
 
 // addPartition makes a partition and attaches it, which locks the table only against
-// other changes of its partitions, and the default partition while it is looked
-// through.
+// other changes of its partitions, and the default partition while that is scanned.
 func (e *Engine) addPartition(ctx context.Context, from, to int64) error {
 	name := "delivery_attempts_" + strings.ReplaceAll(time.UnixMilli(from).UTC().Format("20060102_150405.000"), ".", "_")
 	err := e.changePartitions(ctx, func(tx pgx.Tx) error {
@@ -107,7 +108,7 @@ func (e *Engine) addPartition(ctx context.Context, from, to int64) error {
 		if _, err := tx.Exec(ctx, `CREATE TABLE `+name+` (LIKE delivery_attempts INCLUDING DEFAULTS INCLUDING INDEXES)`); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, fmt.Sprintf(`ALTER TABLE delivery_attempts ATTACH PARTITION %s FOR VALUES FROM (%s) TO (%s)`, name, literal(from), literal(to)))
+		_, err := tx.Exec(ctx, fmt.Sprintf(`ALTER TABLE delivery_attempts ATTACH PARTITION %s FOR VALUES FROM (%s) TO (%s)`, name, boundLiteral(from), boundLiteral(to)))
 		return err
 	})
 	if err != nil {
@@ -116,12 +117,12 @@ func (e *Engine) addPartition(ctx context.Context, from, to int64) error {
 	return nil
 }
 
-// proveRest proves by a constraint that the default partition has no row from start on.
-// The rows are read while others write.
-func (e *Engine) proveRest(ctx context.Context, start int64) error {
+// addBoundConstraint proves by a constraint that the default partition has no row from
+// start on. The rows are read while others write.
+func (e *Engine) addBoundConstraint(ctx context.Context, start int64) error {
 	err := e.changePartitions(ctx, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `ALTER TABLE delivery_attempts_rest DROP CONSTRAINT IF EXISTS delivery_attempts_bound,
-			ADD CONSTRAINT delivery_attempts_bound CHECK (delivery_id < `+literal(start)+`) NOT VALID`)
+			ADD CONSTRAINT delivery_attempts_bound CHECK (delivery_id < `+boundLiteral(start)+`) NOT VALID`)
 		return err
 	})
 	if err != nil {
@@ -133,8 +134,8 @@ func (e *Engine) proveRest(ctx context.Context, start int64) error {
 	}))
 }
 
-// dropProof removes the constraint, if there is one: it would refuse rows later.
-func (e *Engine) dropProof(ctx context.Context) error {
+// dropBoundConstraint removes the constraint, if there is one: it would refuse rows later.
+func (e *Engine) dropBoundConstraint(ctx context.Context) error {
 	exists := false
 	err := e.pool.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_constraint
 		WHERE conname = 'delivery_attempts_bound' AND conrelid = CAST('delivery_attempts_rest' AS regclass))`).Scan(&exists)
