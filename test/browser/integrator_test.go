@@ -154,7 +154,7 @@ func (b *tab) submitWrongForms() {
 		for i := 0; i < len(values); i += 2 {
 			b.fill("main input[name="+values[i]+"]", values[i+1])
 		}
-		evaluate[bool](b, `document.querySelector('main form.form').requestSubmit(), true`)
+		b.submit("main form.form")
 		b.waitFor("the focus on "+field, `document.querySelector('.problem') !== null && document.activeElement.name === '`+field+`'`)
 	}
 	submit("/cabinet/tokens/new", "scope", "name", "Payroll")
