@@ -13,14 +13,14 @@ import (
 func (b *tab) confirm(question string) {
 	b.Helper()
 	b.waitFor("the dialog “"+question+"”", `(document.querySelector('#dialog')?.innerText ?? '').includes(`+quote(question)+`)`)
-	evaluate[bool](b, `document.querySelector('#dialog form').requestSubmit(), true`)
+	b.submit("#dialog form")
 }
 
 // tickAll opens the assignments and ticks all rows once they are the wanted number.
 func (b *tab) tickAll(n int) {
 	b.Helper()
 	b.open("/cabinet/assignments")
-	b.waitFor("the rows", fmt.Sprintf(`document.querySelectorAll('[data-bulk-row]').length === %d || (location.reload(), false)`, n))
+	b.reloadUntil("the rows", fmt.Sprintf(`document.querySelectorAll('[data-bulk-row]').length === %d`, n))
 	evaluate[bool](b, `document.querySelectorAll('[data-bulk-row]').forEach(e => e.click()), true`)
 	b.waitForText(fmt.Sprintf("%d selected", n))
 }

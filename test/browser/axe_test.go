@@ -41,7 +41,7 @@ func fillCompany(f *fixture, b *tab) []string {
 	for n := 2; n < 12; n++ {
 		f.provision(token, n)
 	}
-	b.waitFor("failing deliveries", `fetch('/cabinet/deliveries?state=retrying').then(r => r.text()).then(t => { window.cbSeen = t.includes('employee.joined') }), window.cbSeen === true`)
+	b.waitForAnswer("/cabinet/deliveries?state=retrying", `text.includes('employee.joined')`)
 	b.postForm("/cabinet/settings/administrators/invite", "email", "maximiliane.von-der-goltz@subsidiary.baltic-freight.example", "name", "Maximiliane Alexandra von der Goltz-Hohenstein")
 	b.postForm("/cabinet/deliveries/redeliver", "state", "failed")
 	b.postForm("/cabinet/webhooks/2/test")

@@ -53,7 +53,7 @@ func TestPeopleAreUntaggedAndOffboardedTogether(t *testing.T) {
 		b.postForm("/cabinet/imports/1", "column0", "name", "column1", "email", "column2", "tags")
 		b.postForm("/cabinet/imports/1/check")
 		b.open("/cabinet/employees?tag=night")
-		b.waitFor("four people", `document.body.innerText.includes('4 employees') || (location.reload(), false)`)
+		b.reloadUntil("four people", `document.body.innerText.includes('4 employees')`)
 
 		release := f.holdJobs()
 		b.pickPeople("/cabinet/employees", 4)
@@ -130,7 +130,7 @@ func TestSliceIsEditedWhileNobodyHasIt(t *testing.T) {
 		b.fill("input[name=name]", "Too late")
 		b.postForm("/cabinet/assignments/new", "everyone", "1", "course", "2")
 		b.open("/cabinet/courses/2")
-		b.waitFor("the person without a way to edit", `document.body.innerText.includes('Anna') && ![...document.querySelectorAll('main a')].some(a => a.innerText === 'Edit') || (location.reload(), false)`)
+		b.reloadUntil("the person without a way to edit", `document.body.innerText.includes('Anna') && ![...document.querySelectorAll('main a')].some(a => a.innerText === 'Edit')`)
 		b.open("/cabinet/courses/2/edit")
 		b.fill("input[name=name]", "Too late")
 		b.click("Save")

@@ -19,7 +19,7 @@ func TestDrawerKeepsTheList(t *testing.T) {
 		f.provision(token, 1)
 		f.provision(token, 2)
 		b.open(list)
-		b.waitFor("two delivered rows", `document.querySelector('tbody')?.innerText.match(/Delivered/g)?.length === 2 || (location.reload(), false)`)
+		b.reloadUntil("two delivered rows", `document.querySelector('tbody')?.innerText.match(/Delivered/g)?.length === 2`)
 
 		if at := evaluate[bool](b, `document.querySelector('.row-link').click(), document.getElementById('drawer').open && document.querySelector('#drawer .skeleton') !== null`); !at {
 			t.Error("the drawer is not open at once, with a skeleton")
@@ -33,7 +33,7 @@ func TestDrawerKeepsTheList(t *testing.T) {
 		b.click("Previous")
 		b.waitFor("the row before", `location.pathname === '`+first+`' && document.querySelector('#drawer #detail') !== null`)
 		b.waitFor("a link that keeps the filter", `document.querySelector('[data-follow]').href.includes('event=employee.joined')`)
-		evaluate[bool](b, `document.querySelector('#drawer form').requestSubmit(), true`)
+		b.submit("#drawer form")
 		b.waitForText("The delivery is queued again")
 		b.waitFor("the second attempt in the drawer", `document.getElementById('drawer').open && document.querySelector('#drawer #detail').innerText.includes('Attempt 2')`)
 		b.waitFor("the focus in the drawer", `document.activeElement.closest('#drawer') !== null`)

@@ -64,6 +64,12 @@ func (b *tab) exploreAPI(f *fixture) {
 	}
 
 	b.emulate(390, "light")
+	cut := evaluate[[]string](b, `[...document.querySelectorAll('.docs-bar a, .docs .markdown :is(p, td, th, code), .opblock-tag :is(a, p)')]
+		.filter(e => e.checkVisibility() && (e.getBoundingClientRect().right > document.documentElement.clientWidth - 8 || e.matches('.opblock-tag p') && e.getBoundingClientRect().width < 240))
+		.map(e => e.innerText.slice(0, 40)).slice(0, 5)`)
+	if len(cut) > 0 {
+		b.Errorf("on a phone these are cut at the edge of the window, or squeezed: %q", cut)
+	}
 	evaluate[bool](b, `document.querySelector('.docs-menu').click(), true`)
 	b.waitFor("the contents on a phone", `document.getElementById('contents').matches(':popover-open')`)
 	b.follow("#errors")

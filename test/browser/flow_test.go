@@ -17,7 +17,7 @@ func (b *tab) createToken(name string) string {
 	b.waitFor("the form", `document.querySelector('input[name=name]') !== null`)
 	b.fill("input[name=name]", name)
 	evaluate[bool](b, `document.querySelectorAll('input[name=scope]').forEach(e => { e.checked = true }), true`)
-	evaluate[bool](b, `document.querySelector('form.form').requestSubmit(), true`)
+	b.submit("form.form")
 	b.waitForText("It will not be shown again")
 	token := evaluate[string](b, `document.body.innerText.match(/cb_[0-9A-Za-z]{43}/)[0]`)
 	if curl := evaluate[string](b, `document.body.innerText`); !strings.Contains(curl, "/api/v1/token -H 'Authorization: Bearer "+token+"'") {
@@ -44,7 +44,7 @@ func TestFromFirstSignInToRevokedToken(t *testing.T) {
 		hook.answer(http.StatusInternalServerError)
 		f.provision(token, 1)
 		b.open("/cabinet/deliveries")
-		b.waitFor("a failing delivery", `document.querySelector('table')?.innerText.includes('Retrying') || (location.reload(), false)`)
+		b.reloadUntil("a failing delivery", `document.querySelector('table')?.innerText.includes('Retrying')`)
 		b.open(evaluate[string](b, `document.querySelector('a[href^="/cabinet/deliveries/0"]').getAttribute('href')`))
 		b.waitForText("500")
 		b.waitForText("answer of the receiver")
@@ -52,7 +52,7 @@ func TestFromFirstSignInToRevokedToken(t *testing.T) {
 		hook.answer(http.StatusOK)
 		b.click("Redeliver")
 		b.waitForText("The delivery is queued again")
-		b.waitFor("a second attempt", `document.body.innerText.includes('Attempt 2') || (location.reload(), false)`)
+		b.reloadUntil("a second attempt", `document.body.innerText.includes('Attempt 2')`)
 		b.waitForText("Delivered")
 		got := hook.events("employee.joined")
 		if len(got) < 2 || got[0].header.Get("X-Service-Delivery") != got[len(got)-1].header.Get("X-Service-Delivery") {
@@ -82,7 +82,7 @@ func (b *tab) addWebhook(address string) string {
 	b.open("/cabinet/webhooks/new")
 	b.fill("input[name=url]", address)
 	evaluate[bool](b, `document.querySelectorAll('input[name=event]').forEach(e => { e.checked = true }), true`)
-	evaluate[bool](b, `document.querySelector('form.form').requestSubmit(), true`)
+	b.submit("form.form")
 	b.waitForText("Signing secret")
 	b.click("Reveal")
 	b.waitFor("the secret", `/whsec_[A-Za-z0-9+\/=]{44}/.test(document.body.innerText)`)
@@ -129,7 +129,7 @@ func TestSignInAndOut(t *testing.T) {
 		other.waitForText("Sign in")
 
 		b.open("/cabinet")
-		evaluate[bool](b, `document.querySelector('form[action="/cabinet/sign-out"]').requestSubmit(), true`)
+		b.submit(`form[action="/cabinet/sign-out"]`)
 		b.waitForText("You are signed out")
 		b.open("/cabinet")
 		b.waitForText("Sign in")
@@ -141,7 +141,7 @@ func (b *tab) signIn(email, word string) {
 	b.waitFor("the sign-in form", `document.querySelector('input[name=email]') !== null`)
 	b.fill("input[name=email]", email)
 	b.fill("input[name=password]", word)
-	evaluate[bool](b, `document.querySelector('input[name=password]').form.requestSubmit(), true`)
+	b.submit("form:has(input[name=password])")
 }
 
 func TestKeyboardReachesEverything(t *testing.T) {

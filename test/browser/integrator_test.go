@@ -154,7 +154,7 @@ func (b *tab) submitWrongForms() {
 		for i := 0; i < len(values); i += 2 {
 			b.fill("main input[name="+values[i]+"]", values[i+1])
 		}
-		evaluate[bool](b, `document.querySelector('main form.form').requestSubmit(), true`)
+		b.submit("main form.form")
 		b.waitFor("the focus on "+field, `document.querySelector('.problem') !== null && document.activeElement.name === '`+field+`'`)
 	}
 	submit("/cabinet/tokens/new", "scope", "name", "Payroll")
@@ -182,7 +182,9 @@ func (b *tab) checkPaperAndCharts() {
 	evaluate[bool](b, `document.querySelector('.rail [title]').dispatchEvent(new PointerEvent('pointerover', {bubbles: true, pointerType: 'mouse'})), true`)
 	b.waitFor("a tip and the menu in the top layer", `document.getElementById('person-menu').matches(':popover-open') && document.getElementById('tip').matches(':popover-open')`)
 
+	b.checkChartOnPaper()
 	b.open("/cabinet/audit")
+	b.checkTipAtTheEdge()
 	b.emulateMedium("print")
 	const shown = `(selector => document.querySelector(selector).checkVisibility())`
 	for selector, want := range map[string]bool{".rail": false, ".filters": false, ".pager": false, "h1": true, "#list table": true} {
@@ -191,6 +193,42 @@ func (b *tab) checkPaperAndCharts() {
 		}
 	}
 	b.emulateMedium("")
+}
+
+// checkChartOnPaper prints a page that is dark on the screen: it is dark on white, and its
+// chart is no wider than the paper, on which it is not drawn again.
+func (b *tab) checkChartOnPaper() {
+	b.Helper()
+	evaluate[bool](b, `document.documentElement.dataset.theme = 'dark', true`)
+	b.emulateMedium("print")
+	paper := evaluate[struct {
+		Ink   string
+		Chart float64
+	}](b, `(() => { const box = document.querySelector('[data-chart-plot]'); box.style.width = '500px';
+		return {Ink: getComputedStyle(document.querySelector('h1')).color, Chart: box.querySelector('canvas').getBoundingClientRect().width} })()`)
+	if paper.Ink != "rgb(23, 28, 36)" || paper.Chart > 500 {
+		b.Errorf("on paper 500 pixels wide the ink is %s and a chart %v pixels wide", paper.Ink, paper.Chart)
+	}
+	b.emulateMedium("")
+}
+
+// checkTipAtTheEdge looks at the tip of a time near the right edge of the window, which has
+// one line as it has elsewhere.
+func (b *tab) checkTipAtTheEdge() {
+	b.Helper()
+	height := evaluate[float64](b, `(() => {
+		const time = document.createElement('span');
+		time.title = '19 Dec 2026, 02:06:52 Europe/Riga';
+		time.textContent = 'in 30 days';
+		time.style = 'position: fixed; right: 8px; top: 200px';
+		document.querySelector('main').append(time);
+		const tip = document.getElementById('tip');
+		for (const at of [time, document.body, time]) at.dispatchEvent(new PointerEvent('pointerover', {bubbles: true, pointerType: 'mouse'}));
+		return tip.getBoundingClientRect().height;
+	})()`)
+	if height == 0 || height > 30 {
+		b.Errorf("the tip at the edge is %v pixels high, want one line", height)
+	}
 }
 
 func (b *tab) emulateMedium(medium string) {

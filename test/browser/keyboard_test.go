@@ -145,6 +145,7 @@ func (b *tab) addWebhookByKeys(address string) {
 	b.tabTo("Add webhook")
 	b.keys(kb.Enter)
 	b.waitFor("the form", `location.pathname === '/cabinet/webhooks/new'`)
+	b.hasFocus("URL")
 	b.keys(address)
 	b.tabTo("Add webhook")
 	b.keys(kb.Enter)
@@ -159,7 +160,7 @@ func (b *tab) addWebhookByKeys(address string) {
 func (b *tab) redeliverByKeys(hook *receiver) {
 	b.Helper()
 	b.goTo("deliv", "/cabinet/deliveries")
-	b.waitFor("the failed deliveries", `document.querySelector('#list').innerText.match(/Retrying/g)?.length === 2 || (location.reload(), false)`)
+	b.reloadUntil("the failed deliveries", `document.querySelector('#list').innerText.match(/Retrying/g)?.length === 2`)
 	b.keys("/")
 	b.waitFor("the focus in the search", `document.activeElement.matches('[data-search]')`)
 	b.keys("HR-")

@@ -60,7 +60,7 @@ func fillRest(f *fixture, b *tab) []string {
 	b.postForm("/cabinet/imports/2", "column0", "name", "column1", "email")
 	b.postForm("/cabinet/imports/2/check")
 	b.postForm("/cabinet/reports/views/new", "page", "assignments", "tab", "overdue", "name", "Overdue")
-	b.waitFor("a failed request", `fetch('/cabinet/requests?outcome=failed').then(r => r.text()).then(t => { window.cbFailed = t.includes('invalid request') }), window.cbFailed === true`)
+	b.waitForAnswer("/cabinet/requests?outcome=failed", `text.includes('invalid request')`)
 	b.open("/cabinet/requests?outcome=failed")
 	failed := evaluate[string](b, `document.querySelector('#list a[href^="/cabinet/requests/"]').getAttribute('href')`)
 	return []string{

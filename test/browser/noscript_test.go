@@ -50,13 +50,14 @@ func (b *tab) workWithoutScripts(f *fixture) {
 	b.waitFor("the secret", `/whsec_[A-Za-z0-9+\/=]{44}/.test(document.body.innerText)`)
 
 	f.provision(token, 1)
-	b.waitFor("a failing delivery", `document.querySelector('main table')?.innerText.includes('HR-1') || (location.assign('/cabinet/deliveries?state=retrying'), false)`)
+	b.open("/cabinet/deliveries?state=retrying")
+	b.reloadUntil("a failing delivery", `document.querySelector('main table')?.innerText.includes('HR-1')`)
 	b.waitFor("the event's link", `(() => { const a = [...document.querySelectorAll('tbody tr')].find(r => r.innerText.includes('HR-1'))?.querySelector('a'); a?.click(); return !!a })()`)
 	b.waitForText("Attempt 1")
 	hook.answer(http.StatusOK)
 	b.pressVisible("Redeliver")
 	b.waitForText("The delivery is queued again")
-	b.waitFor("the second attempt", `document.body.innerText.includes('Attempt 2') || (location.reload(), false)`)
+	b.reloadUntil("the second attempt", `document.body.innerText.includes('Attempt 2')`)
 
 	b.open("/cabinet/audit")
 	b.fill("main input[name=q]", "hr sy")

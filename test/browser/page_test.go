@@ -168,7 +168,7 @@ func (b *tab) beginSecondFactor() {
 	b.Helper()
 	b.open("/cabinet/settings/sign-in/second-factor")
 	b.fill("main input[name=current]", password)
-	evaluate[bool](b, `document.querySelector('main form.form').requestSubmit(), true`)
+	b.submit("main form.form")
 	b.waitFor("the secret", `document.querySelector('[data-secret]') !== null`)
 }
 
@@ -181,7 +181,7 @@ func (b *tab) confirmSecondFactor() {
 		b.Fatal(err)
 	}
 	b.fill("main input[name=code]", domain.TOTPCode(key, domain.TOTPStep(time.Now())))
-	evaluate[bool](b, `document.querySelector('main form.form').requestSubmit(), true`)
+	b.submit("main form.form")
 	b.waitForText("Save these codes")
 }
 

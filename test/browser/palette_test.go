@@ -42,7 +42,7 @@ func (b *tab) findTheWay(f *fixture) {
 	b.waitFor("the list of keys", `document.getElementById('keys').open`)
 	evaluate[bool](b, `document.getElementById('keys').close(), true`)
 
-	b.waitFor("both requests", `document.querySelectorAll('tbody tr').length >= 2 && document.body.innerText.includes('400 invalid request') || (location.reload(), false)`)
+	b.reloadUntil("both requests", `document.querySelectorAll('tbody tr').length >= 2 && document.body.innerText.includes('400 invalid request')`)
 	b.waitFor("the chart by status", `document.querySelector('.chart .uplot canvas')?.getBoundingClientRect().height > 100`)
 	b.press("j", false)
 	b.waitFor("the first row", `document.activeElement.closest('table.rows tbody tr') !== null`)

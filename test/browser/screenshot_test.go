@@ -1,14 +1,19 @@
 package browser
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"github.com/coursebridge/coursebridge/internal/apptest"
@@ -55,9 +60,10 @@ func TestScreenshots(t *testing.T) {
 		b.screenshotState(dir, s)
 	}
 	stranger := newTab(t, f.program.URL)
-	for _, path := range openPages {
+	for _, path := range append(openPages, "/docs", "/docs/webhooks", "/docs/search?q=token") {
 		stranger.screenshot(dir, strings.TrimPrefix(path, "/"), path)
 	}
+	screenshotOnce(b, stranger, dir)
 	b.postForm("/cabinet/settings/administrators/invite", "email", "viewer@baltic.example", "role", "viewer")
 	viewer := f.invited("viewer@baltic.example")
 	for _, path := range viewerPages {
@@ -68,6 +74,41 @@ func TestScreenshots(t *testing.T) {
 	}
 	b.screenshot(dir, "suspended/cabinet", "/cabinet")
 	b.screenshot(dir, "suspended/cabinet/employees", "/cabinet/employees")
+}
+
+// screenshotOnce takes pictures of what is shown once: an invitation, the recovery codes, and
+// the sign-in with a code.
+func screenshotOnce(b, stranger *tab, dir string) {
+	b.open("/cabinet/settings/administrators/invite")
+	b.fill("input[name=email]", "boris@baltic.example")
+	b.click("Create link")
+	b.waitForText("Copy the link now")
+	b.screenshotHere(dir, "once-invited")
+	stranger.open(strings.TrimPrefix(evaluate[string](b, `document.querySelector('[data-secret]').innerText`), b.base))
+	stranger.screenshotHere(dir, "once-welcome")
+	b.open("/cabinet/settings/sign-in/second-factor")
+	if !evaluate[bool](b, `document.querySelector('[data-secret]') !== null`) { // no state has asked for it
+		b.beginSecondFactor()
+	}
+	b.confirmSecondFactor()
+	b.screenshotHere(dir, "once-recovery-codes")
+	stranger.open("/cabinet")
+	stranger.signIn("anna@baltic.example", password)
+	stranger.waitForText("six-digit code")
+	stranger.screenshotHere(dir, "once-code")
+	b.open("/cabinet/settings/sign-in")
+	b.screenshotHere(dir, "once-two-step-on")
+}
+
+// screenshotHere takes pictures of the page that is open.
+func (b *tab) screenshotHere(dir, name string) {
+	b.Helper()
+	for _, l := range picturedViewports() {
+		if file := picturePath(dir, name, l); wanted(file) {
+			b.emulate(l.width, l.scheme)
+			b.savePicture(file, chromedp.FullScreenshot(100))
+		}
+	}
 }
 
 // addLongNames adds a person and a course whose names fill every column.
@@ -147,8 +188,9 @@ var states = []state{
 // screenshotState brings the page into the state once for every window.
 func (b *tab) screenshotState(dir string, s state) {
 	b.Helper()
-	for _, l := range viewports {
-		if s.widest != 0 && l.width > s.widest {
+	for _, l := range picturedViewports() {
+		file := picturePath(dir, "state-"+s.name, l)
+		if s.widest != 0 && l.width > s.widest || !wanted(file) {
 			continue
 		}
 		b.emulate(l.width, l.scheme)
@@ -156,20 +198,52 @@ func (b *tab) screenshotState(dir string, s state) {
 		b.waitFor("the scripts", `true`)
 		evaluate[bool](b, s.script)
 		b.waitFor(s.name, s.ready)
-		b.savePicture(picturePath(dir, "state-"+s.name, l), chromedp.CaptureScreenshot())
+		b.savePicture(file, chromedp.CaptureScreenshot())
 	}
 }
 
 func (b *tab) screenshot(dir, name, path string) {
 	b.Helper()
-	for _, l := range viewports {
+	for _, l := range picturedViewports() {
+		file := picturePath(dir, name, l)
+		if !wanted(file) {
+			continue
+		}
 		b.emulate(l.width, l.scheme)
 		b.open(path)
 		if path == "/docs/api" {
 			b.waitForText("Your first call")
 		}
-		b.savePicture(picturePath(dir, name, l), chromedp.FullScreenshot(100))
+		b.savePicture(file, chromedp.FullScreenshot(100))
 	}
+	if file := strings.TrimSuffix(picturePath(dir, name, viewport{scheme: "paper"}), ".png") + ".pdf"; selected != nil && wanted(file) {
+		b.emulate(1440, "dark") // nobody prints a dark page, whatever the screen shows
+		b.open(path)
+		b.savePicture(file, func(ctx context.Context, t *chromedp.Target) ([]byte, error) {
+			printed, err := cdp.Call(ctx, t, page.PrintToPDF, page.PrintToPDFParams{PaperWidth: 8.27, PaperHeight: 11.69})
+			return printed.Data, err
+		})
+	}
+}
+
+// selected is what SCREENSHOTS_ONLY says, a pattern of the names of the pictures to take. With it
+// there are also those of a tablet, of a large screen and of paper: 'deliveries.*-768', 'audit-.*paper'.
+var selected = func() *regexp.Regexp {
+	if pattern := os.Getenv("SCREENSHOTS_ONLY"); pattern != "" {
+		return regexp.MustCompile(pattern)
+	}
+	return nil
+}()
+
+func picturedViewports() []viewport {
+	if selected == nil {
+		return viewports
+	}
+	return append(slices.Clone(viewports), viewport{768, "light"}, viewport{768, "dark"}, viewport{1920, "light"}, viewport{1920, "dark"})
+}
+
+func wanted(file string) bool {
+	return selected == nil || selected.MatchString(filepath.Base(file))
 }
 
 // picturePath returns the name of the file for a picture of a page in a window.

@@ -60,7 +60,7 @@ func TestStoryOfAnHRAdministrator(t *testing.T) {
 		b.waitForText("2 tagged")
 
 		b.open("/cabinet/employees?show=overdue")
-		b.waitFor("somebody who is overdue", `document.body.innerText.includes('Jānis Kalniņš') || (location.reload(), false)`)
+		b.reloadUntil("somebody who is overdue", `document.body.innerText.includes('Jānis Kalniņš')`)
 		b.click("Jānis Kalniņš")
 		b.waitForText("Assigned: Workplace safety")
 		b.waitForText("overdue")
@@ -93,16 +93,16 @@ func (b *tab) makeSlice() {
 	b.fill("input[name=name]", "Office safety")
 	evaluate[bool](b, `[1, 3].forEach(n => document.querySelector('input[name=module][value="' + n + '"]').click()), true`)
 	b.fill("input[name=place-1]", "9")
-	evaluate[bool](b, `document.querySelector('form.form').requestSubmit(), true`)
+	b.submit("form.form")
 	b.waitForText("The slice was made.")
 	b.waitFor("the chosen order", `((t) => t.indexOf('First aid') < t.indexOf('Fire'))(document.querySelector('main').innerText)`)
 	b.click("Archive")
 	b.waitForText("Archive “Office safety”?")
-	evaluate[bool](b, `document.querySelector('#dialog form').requestSubmit(), true`)
+	b.submit("#dialog form")
 	b.waitForText("This course is archived")
 	b.click("Restore")
 	b.waitForText("Restore “Office safety”?")
-	evaluate[bool](b, `document.querySelector('#dialog form').requestSubmit(), true`)
+	b.submit("#dialog form")
 	b.waitFor("the restored course", `document.querySelector('dialog[open]') === null && document.body.innerText.includes('can be assigned again.') &&
 		!document.body.innerText.includes('This course is archived')`)
 }

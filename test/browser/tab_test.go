@@ -47,6 +47,7 @@ func newTab(t *testing.T, base string) *tab {
 		t.Fatalf("open a window: %v", err)
 	}
 	go b.watch()
+	b.slowDown()
 	return b
 }
 
@@ -139,21 +140,37 @@ func (b *tab) fill(selector, value string) {
 	b.waitFor("a field "+selector, strings.NewReplacer("%SELECTOR%", quote(selector), "%VALUE%", quote(value)).Replace(script))
 }
 
-// click clicks the first visible button or link with these words. A link that leads to
-// another page marks this one as being left, so that nothing is found on it any more: the
-// next page may have a button of the same name.
+// leave is a function of JavaScript that calls another one, which clicks or submits, and
+// marks the page as being left if a link or a form of it leads away. Nothing is found on
+// such a page any more: what the test waits for may be on both, and what it does on this
+// one would be lost.
+const leave = `((act) => {
+	const page = address => address.split('#')[0];
+	const note = (e) => {
+		if (e.defaultPrevented) return;
+		const a = e.type === 'click' && e.target.closest('a[href]');
+		const leads = a ? !a.hasAttribute('download') && !a.target && page(a.href) !== page(location.href) : e.type === 'submit' && e.target.method !== 'dialog';
+		if (leads) window.isBeingLeft = true;
+	};
+	for (const kind of ['click', 'submit']) addEventListener(kind, note);
+	act();
+	for (const kind of ['click', 'submit']) removeEventListener(kind, note);
+	return true;
+})`
+
+// click clicks the first visible button or link with these words.
 func (b *tab) click(words string) {
 	b.Helper()
 	const script = `(() => { const w = %WORDS%; const all = [...document.querySelectorAll('dialog[open] button, dialog[open] a, button, a, summary')];
 		const el = all.find(e => e.innerText.trim() === w && e.offsetParent !== null) || all.find(e => e.innerText.trim() === w);
-		if (!el) return false;
-		let followed = false;
-		addEventListener('click', e => { followed = !e.defaultPrevented }, {once: true});
-		el.click();
-		const page = address => address.split('#')[0];
-		if (followed && el.href && !el.download && !el.target && page(el.href) !== page(location.href)) window.isBeingLeft = true;
-		return true })()`
+		return el !== undefined && ` + leave + `(() => el.click()) })()`
 	b.waitFor("a button “"+words+"”", replaceWords(script, words))
+}
+
+// submit submits a form, as Enter in one of its fields does.
+func (b *tab) submit(form string) {
+	b.Helper()
+	b.waitFor("a form "+form, `document.querySelector(`+quote(form)+`) !== null && `+leave+`(() => document.querySelector(`+quote(form)+`).requestSubmit())`)
 }
 
 func replaceWords(script, words string) string {
@@ -184,6 +201,27 @@ func (b *tab) waitFor(what, script string) {
 			b.Fatalf("at %s: timed out waiting for %s\n%s", b.location(), what, b.pageText())
 		case <-tick.C:
 		}
+	}
+}
+
+// reloadUntil waits for what the program does a moment later without being asked: it
+// reloads the page until the script returns true. A page that is being reloaded is not
+// asked again: one that updates itself might say yes, and the reload would then throw away
+// what the test does next.
+func (b *tab) reloadUntil(what, script string) {
+	b.Helper()
+	b.waitFor(what, `Boolean(`+script+`) || (window.isBeingLeft = true, location.reload(), false)`)
+}
+
+// waitForAnswer fetches a page until the script, which has the page as text, returns true.
+// There is one request at a time: a slow machine would get more of them than it can answer.
+func (b *tab) waitForAnswer(path, script string) {
+	b.Helper()
+	for end := time.Now().Add(patience); !evaluateAsync[bool](b, `fetch(`+quote(path)+`).then(r => r.text()).then(text => Boolean(`+script+`))`); {
+		if time.Now().After(end) {
+			b.Fatalf("timed out waiting for %s in %s", script, path)
+		}
+		time.Sleep(25 * time.Millisecond)
 	}
 }
 

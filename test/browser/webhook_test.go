@@ -21,7 +21,8 @@ func TestWebhookIsTuned(t *testing.T) {
 		b.open("/cabinet/webhooks/1/edit")
 		b.fill("textarea[name=headers]", "Authorization: Bearer top-secret")
 		b.fill("input[name=rate]", "600")
-		evaluate[bool](b, `document.querySelector('input[name=strictOrder]').click(), document.querySelector('main form.form').requestSubmit(), true`)
+		evaluate[bool](b, `document.querySelector('input[name=strictOrder]').click(), true`)
+		b.submit("main form.form")
 		b.waitForText("at most 600")
 		if evaluate[bool](b, `document.body.innerText.includes('top-secret')`) {
 			t.Error("the value of a header is shown")
@@ -32,12 +33,12 @@ func TestWebhookIsTuned(t *testing.T) {
 		state := func(word string) {
 			b.Helper()
 			b.open("/cabinet/webhooks")
-			b.waitFor("the state "+word, `document.querySelector('main table tbody .status')?.innerText.trim() === '`+word+`' || (location.reload(), false)`)
+			b.reloadUntil("the state "+word, `document.querySelector('main table tbody .status')?.innerText.trim() === '`+word+`'`)
 		}
 		for n := range 8 {
 			f.provision(token, n+1)
 		}
-		b.waitFor("eight deliveries", `fetch('/cabinet/deliveries?state=delivered').then(r => r.text()).then(t => { window.cbRows = t.match(/id="d-/g)?.length }), window.cbRows === 8`)
+		b.waitForAnswer("/cabinet/deliveries?state=delivered", `text.match(/id="d-/g)?.length === 8`)
 		state("Healthy")
 		if got := hook.events("employee.joined"); got[0].header.Get("Authorization") != "Bearer top-secret" {
 			t.Errorf("the receiver got Authorization %q", got[0].header.Get("Authorization"))
@@ -51,13 +52,14 @@ func TestWebhookIsTuned(t *testing.T) {
 		state("Failing")
 		b.open("/cabinet/integrations")
 		for _, of := range []string{"", "endpoint=1&"} {
-			b.waitFor("13 retrying "+of, `document.querySelector('a[href="/cabinet/deliveries?`+of+`period=24h&state=retrying"]')?.textContent.startsWith('13') || (location.reload(), false)`)
+			b.reloadUntil("13 retrying "+of, `document.querySelector('a[href="/cabinet/deliveries?`+of+`period=24h&state=retrying"]')?.textContent.startsWith('13')`)
 		}
 		evaluate[bool](b, `document.querySelector('a[href="/cabinet/deliveries?endpoint=1&period=24h&state=retrying"]').click(), true`)
 		b.waitFor("13 rows", `document.querySelectorAll('#list tbody tr').length === 13`)
 
 		b.open("/cabinet/webhooks/1")
-		evaluate[bool](b, `document.querySelector('.recover input[name=from]').value = '', document.querySelector('.recover select').value = 'all', document.querySelector('.recover').requestSubmit(), true`)
+		evaluate[bool](b, `document.querySelector('.recover input[name=from]').value = '', document.querySelector('.recover select').value = 'all', true`)
+		b.submit(".recover")
 		b.waitForText("8 deliveries match") // those that are retried by themselves are left out
 		hook.answer(http.StatusOK)
 		b.click("Redeliver 8")
@@ -95,7 +97,8 @@ func TestTokenIsRegenerated(t *testing.T) {
 		b.open("/cabinet/tokens/new")
 		b.fill("input[name=name]", "HR sync")
 		b.fill("input[name=date]", soon)
-		evaluate[bool](b, `document.querySelector('input[name=scope]').click(), document.querySelector('input[name=expiry][value=date]').click(), document.querySelector('form.form').requestSubmit(), true`)
+		evaluate[bool](b, `document.querySelector('input[name=scope]').click(), document.querySelector('input[name=expiry][value=date]').click(), true`)
+		b.submit("form.form")
 		const secret = `(document.body.innerText.match(/cb_[0-9A-Za-z]{43}/) ?? [''])[0]`
 		b.waitFor("the secret", secret+` !== ''`)
 		first := evaluate[string](b, secret)
@@ -103,7 +106,8 @@ func TestTokenIsRegenerated(t *testing.T) {
 		b.waitForText("This token expires soon")
 		b.click("Regenerate")
 		b.waitFor("the form", `document.querySelector('input[name=grace][value="24"]') !== null`)
-		evaluate[bool](b, `document.querySelector('input[name=grace][value="24"]').click(), document.querySelector('input[name=expiry][value="90"]').click(), document.querySelector('input[name=grace]').form.requestSubmit(), true`)
+		evaluate[bool](b, `document.querySelector('input[name=grace][value="24"]').click(), document.querySelector('input[name=expiry][value="90"]').click(), true`)
+		b.submit("form:has(input[name=grace])")
 		b.waitFor("another secret", secret+` !== '' && `+secret+` !== '`+first+`'`)
 		second := evaluate[string](b, secret)
 		for _, token := range []string{first, second} {
@@ -135,7 +139,7 @@ func TestSmallThings(t *testing.T) {
 
 		b.open("/cabinet/webhooks/new")
 		b.fill("input[name=url]", "ftp://files.example")
-		evaluate[bool](b, `document.querySelector('main form.form button[type=submit]').click(), true`)
+		b.submit("main form.form")
 		b.waitFor("an error that allows what the help allows", `document.querySelector('#url-error')?.innerText.includes('must start with https:// or http://') === true && document.querySelector('.field:has(input[name=url])').innerText.includes('or http://')`)
 		if bubbles := evaluate[int](b, `[...document.forms].filter(f => f.method === 'post' && !f.noValidate && f.querySelector('[required], [type=email], [type=url]')).length`); bubbles > 0 {
 			t.Errorf("the browser shows bubbles of its own for %d forms", bubbles)
@@ -144,7 +148,7 @@ func TestSmallThings(t *testing.T) {
 		b.beginSecondFactor()
 		secret := evaluate[string](b, `document.querySelector('[data-secret]').innerText`)
 		b.fill("main input[name=code]", "000000x")
-		evaluate[bool](b, `document.querySelector('main form.form').requestSubmit(), true`)
+		b.submit("main form.form")
 		b.waitFor("the error, and the same secret", `document.activeElement.name === 'code' && document.body.innerText.includes('The code is wrong') && document.querySelector('[data-secret]').innerText === '`+secret+`'`)
 		if evaluate[bool](b, `document.querySelector('main').innerText.includes('recovery code')`) {
 			t.Errorf("recovery codes that do not exist are suggested:\n%s", b.pageText())
@@ -155,7 +159,7 @@ func TestSmallThings(t *testing.T) {
 		f.call(token, http.MethodGet, "/token", nil)
 		b.open("/cabinet/tokens/1")
 		b.emulate(1440, "light")
-		b.waitFor("the address of the last use", `[...document.querySelectorAll('main .mono')].some(e => e.innerText === '127.0.0.1') || (location.reload(), false)`)
+		b.reloadUntil("the address of the last use", `[...document.querySelectorAll('main .mono')].some(e => e.innerText === '127.0.0.1')`)
 		if cut := evaluate[bool](b, `(e => { for (let up = e; up.tagName !== 'MAIN'; up = up.parentElement) {
 			if (getComputedStyle(up).overflowX !== 'visible' && up.scrollWidth > up.clientWidth + 1) return true } return false })
 			([...document.querySelectorAll('main .mono')].find(e => e.innerText === '127.0.0.1'))`); cut {

@@ -282,7 +282,7 @@ func EndpointRotate(c Clock, e Endpoint, again bool) Confirm {
 	until := c.Exact(c.Now.Add(24 * time.Hour))
 	effects := []string{
 		"Requests will be signed with a new secret. Until " + until + " they are also signed with the current one: webhook-signature carries both signatures, and X-Service-Signature-Previous the old one.",
-		"Put the new secret into your system before then. The programs on the webhook's page accept either.",
+		"Put the new secret into your system before then. The sample code on the webhook's page accepts both.",
 	}
 	if again {
 		effects = append([]string{

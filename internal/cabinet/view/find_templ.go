@@ -210,7 +210,7 @@ func palette() templ.Component {
 			templ_7745c5c3_Var9 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<dialog id=\"palette\" class=\"dialog palette\" aria-label=\"Go to\"><label class=\"sr-only\" for=\"palette-search\">Go to a page, a person, a course, a token or a webhook</label> <input class=\"input\" id=\"palette-search\" type=\"search\" name=\"q\" placeholder=\"Go to a page, a person, a course, a token or a webhook\" autocomplete=\"off\" spellcheck=\"false\" maxlength=\"100\" hx-get=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<dialog id=\"palette\" class=\"dialog palette\" aria-label=\"Go to\"><label class=\"sr-only\" for=\"palette-search\">Go to a page, a person, a course, a token or a webhook</label> <input class=\"input\" id=\"palette-search\" type=\"search\" name=\"q\" placeholder=\"Go to anything by its name\" autocomplete=\"off\" spellcheck=\"false\" maxlength=\"100\" hx-get=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
