@@ -12,12 +12,11 @@ import (
 const (
 	// expiresSoon is how long before its end a token needs attention.
 	expiresSoon = 14 * 24 * time.Hour
-	// homeCourses is how many courses the first page shows.
-	homeCourses = 8
-	// homeWork is how much background work the first page shows, and recentWork for how
-	// long after it has ended.
-	homeWork   = 5
-	recentWork = 24 * time.Hour
+	// maxHomeCourses and maxHomeJobs are how many courses and background jobs the first
+	// page shows.
+	maxHomeCourses, maxHomeJobs = 8, 5
+	// recentJobAge is how long after its end a job is shown.
+	recentJobAge = 24 * time.Hour
 )
 
 func (c *Cabinet) homePages(private register) { private("GET "+view.PathHome, home) }
@@ -55,19 +54,20 @@ func home(p *page) error {
 	if err != nil {
 		return err
 	}
-	all := figures.Courses.Company()
+	totals := figures.Courses.Company()
+	hasAssignments := totals.Count() > 0
 	v := view.Home{
 		Work:     work,
 		Counting: figures.Counting, CanChange: p.mayChange(), Figures: homeFigures(figures, now),
 		Attention: append(learningAttention(figures), integrationAttention(endpoints, health, tokens.Items, now)...),
 		Courses:   courses, MoreCourses: moreCourses,
-		Fresh: figures.Today.Employees == 0 && all.All() == 0,
+		Fresh: figures.Today.Employees == 0 && !hasAssignments,
 	}
 	for _, w := range weeks {
 		v.Weeks = append(v.Weeks, view.Week{Start: w.Start, N: w.N})
 	}
 	v.Steps = homeSteps(map[view.StepKind]bool{
-		view.StepPeople: figures.Today.Employees > 0, view.StepAssign: all.All() > 0,
+		view.StepPeople: figures.Today.Employees > 0, view.StepAssign: hasAssignments,
 		view.StepInvite: len(members)+len(invitations) > 1, view.StepConnect: len(tokens.Items) > 0,
 	})
 	return p.renderOK(view.HomePage(p.shell(), v))
@@ -75,7 +75,7 @@ func home(p *page) error {
 
 // recentWork lists background work that is under way or ended lately.
 func (p *page) recentWork(now time.Time) ([]view.Work, error) {
-	jobs, err := p.Jobs.Recent(p.r.Context(), p.caller(), now.Add(-recentWork), homeWork)
+	jobs, err := p.Jobs.Recent(p.r.Context(), p.caller(), now.Add(-recentJobAge), maxHomeJobs)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func homeFigures(f domain.HomeFigures, now time.Time) view.HomeFigures {
 
 // learningAttention lists what people have not done.
 func learningAttention(f domain.HomeFigures) []view.Attention {
-	all := f.Courses.Company()
+	totals := f.Courses.Company()
 	var out []view.Attention
 	for _, a := range []struct {
 		kind view.AttentionKind
@@ -138,8 +138,8 @@ func learningAttention(f domain.HomeFigures) []view.Attention {
 	}{
 		{view.AttentionOverdue, f.Today.Overdue, domain.TabOverdue},
 		{view.AttentionDueSoon, f.DueSoon, domain.TabDueSoon},
-		{view.AttentionFailed, int64(all.ByStatus[domain.StatusFailed]), domain.TabFailed},
-		{view.AttentionRetry, int64(all.ByStatus[domain.StatusNeedsRetry]), domain.TabNeedsRetry},
+		{view.AttentionFailed, int64(totals.ByStatus[domain.StatusFailed]), domain.TabFailed},
+		{view.AttentionRetry, int64(totals.ByStatus[domain.StatusNeedsRetry]), domain.TabNeedsRetry},
 	} {
 		if a.n > 0 {
 			out = append(out, view.Attention{Kind: a.kind, N: a.n, Path: view.AssignmentFilter{Tab: string(a.tab)}.Path()})
@@ -148,46 +148,55 @@ func learningAttention(f domain.HomeFigures) []view.Attention {
 	return out
 }
 
-// integrationAttention lists webhooks that do not work and tokens that expire soon. A
-// single one is linked itself, several are linked as a list.
+// integrationAttention lists webhooks that do not work and tokens that expire soon. One
+// links to its own page, several to the list.
 func integrationAttention(endpoints []domain.Endpoint, health []domain.EndpointHealth, tokens []domain.Token, now time.Time) []view.Attention {
 	failing := view.Attention{Kind: view.AttentionWebhook, Path: view.PathWebhooks}
 	disabled := view.Attention{Kind: view.AttentionDisabled, Path: view.PathWebhooks}
 	expiring := view.Attention{Kind: view.AttentionToken, Path: view.PathTokens}
-	note := func(a *view.Attention, list, one string) {
-		a.N++
-		if a.Path = one; a.N > 1 {
-			a.Path = list
+	first := map[view.AttentionKind]string{} // the page of the first of each kind
+	note := func(a *view.Attention, page string) {
+		if a.N++; a.N == 1 {
+			first[a.Kind] = page
 		}
 	}
 	for _, e := range endpointViews(endpoints, health) {
 		switch {
 		case e.State == view.EndpointState(domain.HealthFailing):
-			note(&failing, view.PathWebhooks, view.PathWebhook(e.ID))
+			note(&failing, view.PathWebhook(e.ID))
 		case e.State == view.EndpointDisabled && e.DisabledReason != string(domain.DisabledByPerson):
-			note(&disabled, view.PathWebhooks, view.PathWebhook(e.ID))
+			note(&disabled, view.PathWebhook(e.ID))
 		}
 	}
 	for _, t := range tokens {
 		if t.ExpiresAt != nil && t.ExpiresAt.Before(now.Add(expiresSoon)) {
-			note(&expiring, view.PathTokens, view.PathToken(t.ID))
+			note(&expiring, view.PathToken(t.ID))
 		}
 	}
-	return slices.DeleteFunc([]view.Attention{failing, disabled, expiring}, func(a view.Attention) bool { return a.N == 0 })
+	var out []view.Attention
+	for _, a := range []view.Attention{failing, disabled, expiring} {
+		if a.N == 1 {
+			a.Path = first[a.Kind]
+		}
+		if a.N > 0 {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 // courseBars returns the courses that are assigned most often, without their names,
 // and whether there are more.
 func courseBars(totals domain.AssignmentTotals) (bars []view.CourseBar, more bool) {
 	for id, t := range totals {
-		if t.All() > 0 {
-			bars = append(bars, view.CourseBar{ID: id, Assigned: int64(t.All()), Completed: int64(t.ByStatus[domain.StatusCompleted])})
+		if t.Count() > 0 {
+			bars = append(bars, view.CourseBar{ID: id, Assigned: int64(t.Count()), Completed: int64(t.ByStatus[domain.StatusCompleted])})
 		}
 	}
 	slices.SortFunc(bars, func(a, b view.CourseBar) int {
 		return cmp.Or(cmp.Compare(b.Assigned, a.Assigned), cmp.Compare(a.ID, b.ID))
 	})
-	return bars[:min(len(bars), homeCourses)], len(bars) > homeCourses
+	return bars[:min(len(bars), maxHomeCourses)], len(bars) > maxHomeCourses
 }
 
 // nameCourses adds the names. It reads them from the database, because the cache of

@@ -14,7 +14,7 @@ type CourseOverview struct {
 }
 
 // Assigned returns how many live assignments the course has.
-func (o CourseOverview) Assigned() int64 { return int64(o.Totals.All()) }
+func (o CourseOverview) Assigned() int64 { return int64(o.Totals.Count()) }
 
 // Completed returns how many of them are completed.
 func (o CourseOverview) Completed() int64 { return int64(o.Totals.ByStatus[StatusCompleted]) }

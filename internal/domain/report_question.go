@@ -68,7 +68,7 @@ type Completion struct {
 func CompletionOf(course int64, t *CourseTotals) Completion {
 	n := func(s Status) int64 { return int64(t.ByStatus[s]) }
 	return Completion{
-		CourseID: course, Assigned: int64(t.All()), Started: n(StatusStarted), Completed: n(StatusCompleted),
+		CourseID: course, Assigned: int64(t.Count()), Started: n(StatusStarted), Completed: n(StatusCompleted),
 		NeedsRetry: n(StatusNeedsRetry), Failed: n(StatusFailed), Overdue: int64(t.Overdue),
 	}
 }

@@ -28,8 +28,8 @@ func (t AssignmentTotals) Add(course int64, status Status, n int) {
 	c.ByStatus[status] += n
 }
 
-// All returns how many assignments there are.
-func (c *CourseTotals) All() int {
+// Count returns how many assignments there are.
+func (c *CourseTotals) Count() int {
 	n := 0
 	for _, count := range c.ByStatus {
 		n += count

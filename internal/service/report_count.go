@@ -156,7 +156,7 @@ func counted[T any](ctx context.Context, r *Reports, key countKey, count func(co
 		return Counted[T]{}, err
 	}
 	company := totals.Company()
-	if company.All() <= countedAtOnce {
+	if company.Count() <= countedAtOnce {
 		value, err := count(ctx)
 		return Counted[T]{Value: value, At: now}, err
 	}

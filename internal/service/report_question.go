@@ -32,7 +32,7 @@ func (r *Reports) UsedCourses(ctx context.Context, c domain.Caller) ([]domain.Na
 	var out []domain.NamedCourse
 	var ids []int64
 	for id, t := range totals {
-		if t.All() > 0 {
+		if t.Count() > 0 {
 			ids, out = append(ids, id), append(out, domain.NamedCourse{ID: id})
 		}
 	}
@@ -85,7 +85,7 @@ func (r *Reports) countByCourse(ctx context.Context, c domain.Caller, q domain.R
 			return nil, err
 		}
 		for id, t := range totals {
-			if t.All() > 0 && (q.CourseID == 0 || q.CourseID == id) {
+			if t.Count() > 0 && (q.CourseID == 0 || q.CourseID == id) {
 				out = append(out, domain.CompletionOf(id, t))
 			}
 		}

@@ -299,8 +299,8 @@ func TestAssignmentTotals(t *testing.T) {
 			}
 		}
 		all := want.Company()
-		if all.All() != 3 || all.Overdue != 2 {
-			t.Errorf("the company has %d assignments and %d are overdue, want 3 and 2", all.All(), all.Overdue)
+		if all.Count() != 3 || all.Overdue != 2 {
+			t.Errorf("the company has %d assignments and %d are overdue, want 3 and 2", all.Count(), all.Overdue)
 		}
 	})
 }
