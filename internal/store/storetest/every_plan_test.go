@@ -84,8 +84,8 @@ func TestMain(m *testing.M) {
 var planned = regexp.MustCompile(`^\s*(SELECT|UPDATE|DELETE|INSERT|WITH)\b`)
 
 // calledByStore reports whether the code that runs a statement is the store's, not a
-// test's own. It goes by the file: the compiler gives the function literals of a method
-// that it inlines into a test the name of the test.
+// test's own. It goes by the file: the compiler names the function literals of a method
+// that it inlines into a test after the test.
 func calledByStore() bool {
 	callers := make([]uintptr, 16)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])
