@@ -89,7 +89,7 @@ bench: ## run the benchmarks on SQLite and a durable PostgreSQL (BENCH=pattern s
 
 .PHONY: screenshots
 screenshots: ## write screenshots of every page to SCREENSHOTS_DIR
-	SCREENSHOTS_DIR=$(or $(SCREENSHOTS_DIR),$(CURDIR)/screenshots) go test -count=1 -run '^TestScreenshots$$' ./test/browser
+	SCREENSHOTS_DIR=$(or $(SCREENSHOTS_DIR),$(CURDIR)/screenshots) go test -count=1 -timeout=30m -run '^TestScreenshots$$' ./test/browser
 
 .PHONY: screenshot
 screenshot: ## write the pictures of the README and the documentation to docs/pictures (needs Chromium)
