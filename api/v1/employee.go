@@ -59,7 +59,7 @@ type EmployeeUpdated struct {
 }
 
 // UnmarshalJSON decodes either outcome: only that of an offboarding has a status.
-func (u *EmployeeUpdated) UnmarshalJSON(text []byte) error {
+func (v *EmployeeUpdated) UnmarshalJSON(text []byte) error {
 	var either struct {
 		Employee
 		Status string `json:"status"`
@@ -68,9 +68,9 @@ func (u *EmployeeUpdated) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	if either.Status != "" {
-		*u = EmployeeUpdated{Offboarded: &Offboarded{ExternalID: either.ExternalID, Status: either.Status}}
+		*v = EmployeeUpdated{Offboarded: &Offboarded{ExternalID: either.ExternalID, Status: either.Status}}
 	} else {
-		*u = EmployeeUpdated{Employee: &either.Employee}
+		*v = EmployeeUpdated{Employee: &either.Employee}
 	}
 	return nil
 }

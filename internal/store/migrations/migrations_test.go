@@ -66,8 +66,8 @@ func TestRefusingMigrationsStopTheFirstProgramsToo(t *testing.T) {
 
 func TestStopOldProgramsSQL(t *testing.T) {
 	t.Parallel()
-	want := fmt.Sprintf("BETWEEN 1 AND %d", migrations.FirstCompatibilityChecking-1)
-	if !strings.HasSuffix(migrations.StopOldProgramsSQL, want) {
-		t.Errorf("%q should end in %q", migrations.StopOldProgramsSQL, want)
+	sql, end := migrations.StopOldProgramsSQL, fmt.Sprintf("BETWEEN 1 AND %d", migrations.FirstCompatibilityChecking-1)
+	if !strings.HasSuffix(sql, end) {
+		t.Errorf("%q should end in %q", sql, end)
 	}
 }
