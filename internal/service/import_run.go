@@ -88,8 +88,8 @@ func named(s domain.ProvisionState) []int64 {
 	return out
 }
 
-// registerNew notes a person who is to be added. It reports whether an earlier row adds
-// the same person, who then only gets another course.
+// registerNew remembers a person to add and reports whether an earlier row adds the same
+// one; then this row only assigns another course.
 func (r *importRun) registerNew(in domain.Provision) bool {
 	key := domain.FoldEmail(in.Email)
 	before, found := r.added[key]
