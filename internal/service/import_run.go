@@ -11,15 +11,15 @@ import (
 
 // importRun decides about the rows of one import.
 type importRun struct {
-	store   ImportStore
-	upload  domain.Import
-	zone    *time.Location
-	courses domain.ImportCourses
-	added   map[string]domain.Provision // the new people of earlier rows, by address
+	store      ImportStore
+	upload     domain.Import
+	zone       *time.Location
+	courses    domain.ImportCourses
+	newByEmail map[string]domain.Provision // the latest new person for each folded e-mail
 }
 
 func (i *Imports) newRun(ctx context.Context, company domain.Company, in domain.Import) (*importRun, error) {
-	run := &importRun{store: i.store, upload: in, added: map[string]domain.Provision{}}
+	run := &importRun{store: i.store, upload: in, newByEmail: map[string]domain.Provision{}}
 	var err error
 	if run.zone, err = company.Location(); err != nil {
 		return nil, err
@@ -34,17 +34,16 @@ func (i *Imports) newRun(ctx context.Context, company domain.Company, in domain.
 	return run, nil
 }
 
-// importDecision is what an import does with a row. Its assigned is set for a row
-// that names a course, once it is known whether the person has it.
+// importDecision is what an import does with a row.
 type importDecision struct {
 	number     int64
 	person     domain.Provision
 	assignment domain.ImportAssignment
 	outcome    domain.ImportOutcome
-	assigned   string
+	assigned   string // ImportAssigned or ImportAlready; empty without a course, or while this is not known
 	employee   domain.Employee
 	patch      domain.EmployeePatch
-	named      []int64 // the employees whom the row names, even if it fails
+	matched    []int64 // the ids of the employees with the row's external id or e-mail, even if it fails
 	err        error
 }
 
@@ -64,7 +63,7 @@ func (r *importRun) decide(ctx context.Context, rows []domain.ImportRow) ([]impo
 	}
 	for n := range out {
 		d := &out[n]
-		d.named = named(states[n])
+		d.matched = matchedEmployees(states[n])
 		if d.err != nil {
 			d.outcome = domain.ImportFailed
 			continue
@@ -77,8 +76,8 @@ func (r *importRun) decide(ctx context.Context, rows []domain.ImportRow) ([]impo
 	return out, nil
 }
 
-// named returns the employees who have the external id or the e-mail of a row.
-func named(s domain.ProvisionState) []int64 {
+// matchedEmployees returns the ids of those who have the external id or the e-mail of a row.
+func matchedEmployees(s domain.ProvisionState) []int64 {
 	var out []int64
 	for _, e := range []*domain.Employee{s.ByExternalID, s.ByEmail} {
 		if e != nil {
@@ -88,16 +87,17 @@ func named(s domain.ProvisionState) []int64 {
 	return out
 }
 
-// registerNew remembers a person to add and reports whether an earlier row adds the same
-// one; then this row only assigns another course.
+// registerNew remembers a new person. It reports whether the last new row with this e-mail
+// has exactly the same data; then this row at most assigns another course.
 func (r *importRun) registerNew(in domain.Provision) bool {
 	key := domain.FoldEmail(in.Email)
-	before, found := r.added[key]
-	r.added[key] = in
+	before, found := r.newByEmail[key]
+	r.newByEmail[key] = in
 	return found && before.ExternalID == in.ExternalID && before.Name == in.Name && slices.Equal(before.Tags, in.Tags)
 }
 
-// markHeld notes which of the courses their people have already.
+// markHeld sets assigned of each valid row with a course: to ImportAlready if the person
+// has it, otherwise to ImportAssigned.
 func (r *importRun) markHeld(ctx context.Context, decided []importDecision) error {
 	var employees, courses []int64
 	for n := range decided {
@@ -167,7 +167,7 @@ func (i *Imports) decideAll(ctx context.Context, c domain.Caller, in domain.Impo
 			return err
 		}
 		for n, d := range decided {
-			for _, id := range d.named {
+			for _, id := range d.matched {
 				present[id] = true
 			}
 			row(rows[n], d)

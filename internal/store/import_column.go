@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// MaxImportColumns is how many heads of columns a company's imports are remembered
-	// by: ten files with as many columns as a file may have.
+	// MaxImportColumns is how many column headers are remembered for a company: those of
+	// ten files with as many columns as a file may have.
 	MaxImportColumns = 500
-	// maxImportHead is the longest head that is remembered, in bytes. An index of
-	// PostgreSQL takes no text of any length.
+	// maxImportHead is the longest header that is remembered, in bytes: it is part of a
+	// key, and PostgreSQL limits the size of an index entry.
 	maxImportHead = 200
 )
 
@@ -36,9 +36,9 @@ func (s *Store) ImportColumns(ctx context.Context, company int64, heads []string
 	return out, err
 }
 
-// rememberColumns queues the remembering of what the columns of an import hold. Above
-// MaxImportColumns those that were chosen longest ago are forgotten. The caller holds
-// the lock of the company.
+// rememberColumns queues storing the field that was chosen for each column header. Beyond
+// MaxImportColumns those that were chosen longest ago are deleted. The caller holds the
+// lock of the company.
 func (s *Store) rememberColumns(b *db.Batch, i domain.Import, now time.Time) {
 	type column struct {
 		head  string

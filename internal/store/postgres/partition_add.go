@@ -14,13 +14,13 @@ import (
 const (
 	// aheadPartitions is how many empty partitions there are at least.
 	aheadPartitions = 2
-	// If the last bound has passed, or the default partition has later rows, the next
-	// partition starts this long after the later of the two, so that no row that is written
-	// meanwhile falls into its range. A large default partition takes longer to validate
-	// and needs a larger margin.
+	// startMargin, at most a span, is how long after now and after the newest row of the
+	// default partition the next partition starts, unless the last bound is later still:
+	// rows that are written meanwhile stay below it. A large default partition takes longer
+	// to validate and needs largeDefaultMargin.
 	startMargin, largeDefaultMargin = time.Minute, 24 * time.Hour
-	// marginTries is how often partitions are added, with twice the margin each time,
-	// because such rows were written all the same: replicas' clocks differ.
+	// marginTries limits the attempts to add partitions. If a row beyond the start was
+	// written meanwhile, by a replica whose clock is ahead, the next attempt doubles the margin.
 	marginTries = 8
 	// largeDefault is the size in bytes from which the default partition is validated
 	// before a partition is attached; otherwise ATTACH would scan it while it is locked.
@@ -44,8 +44,8 @@ func (e *Engine) AddPartitionsAhead(ctx context.Context, span time.Duration) err
 }
 
 // addPartitions adds partitions with a margin that is doubled as often as asked.
-func (e *Engine) addPartitions(ctx context.Context, length time.Duration, doublings int) error {
-	span := max(length.Milliseconds(), 1)
+func (e *Engine) addPartitions(ctx context.Context, span time.Duration, doublings int) error {
+	spanMillis := max(span.Milliseconds(), 1) // times below are milliseconds since 1970
 	list, err := e.partitions(ctx)
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func (e *Engine) addPartitions(ctx context.Context, length time.Duration, doubli
 	if len(list) > 0 {
 		next = list[len(list)-1].to
 	}
-	end := now + aheadPartitions*span
+	end := now + aheadPartitions*spanMillis
 	if next >= end {
 		return nil
 	}
@@ -62,26 +62,26 @@ func (e *Engine) addPartitions(ctx context.Context, length time.Duration, doubli
 	if err != nil {
 		return err
 	}
-	isLarge, margin := size > largeDefault, min(startMargin, length)
+	isLarge, margin := size > largeDefault, min(startMargin, span)
 	if isLarge {
 		margin = largeDefaultMargin
 	}
 	if newest = max(newest, now); newest >= next {
 		next = newest + margin.Milliseconds()<<doublings
-		end = next + aheadPartitions*span
+		end = next + aheadPartitions*spanMillis
 	}
 	if isLarge {
 		defer func() {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), connectionTimeout)
 			defer cancel()
-			_ = e.dropBoundConstraint(ctx) // the next call begins with it
+			_ = e.dropBoundConstraint(ctx) // the next AddPartitionsAhead drops what is left
 		}()
 		if err := e.addBoundConstraint(ctx, next); err != nil {
 			return err
 		}
 	}
-	for ; next < end; next += span {
-		if err := e.addPartition(ctx, next, next+span); err != nil {
+	for ; next < end; next += spanMillis {
+		if err := e.addPartition(ctx, next, next+spanMillis); err != nil {
 			return err
 		}
 	}
@@ -134,7 +134,8 @@ func (e *Engine) addBoundConstraint(ctx context.Context, start int64) error {
 	}))
 }
 
-// dropBoundConstraint removes the constraint, if there is one: it would refuse rows later.
+// dropBoundConstraint removes the constraint if it exists. Left in place, it would make
+// the default partition refuse rows from its bound on.
 func (e *Engine) dropBoundConstraint(ctx context.Context) error {
 	exists := false
 	err := e.pool.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_constraint
