@@ -4,12 +4,15 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	_ "time/tzdata" // a scratch image has no time zones of its own
@@ -29,6 +32,7 @@ type App struct {
 	config Config
 	log    *slog.Logger
 	level  *slog.LevelVar // of log
+	logTo  io.Writer      // where log writes
 	store  *store.Store
 	box    *secret.Box
 	// keyFile is the path of SQLite's key file; it is empty on PostgreSQL, whose
@@ -52,14 +56,15 @@ type App struct {
 // creates or migrates the schema; without it a missing or outdated schema is an
 // error.
 func Open(ctx context.Context, c Config) (*App, error) {
-	log, level, err := newLogger(c)
+	to := &lockedWriter{to: cmp.Or[io.Writer](c.LogTo, os.Stderr)}
+	log, level, err := newLogger(c, to)
 	if err != nil {
 		return nil, err
 	}
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	a := &App{config: c, log: log, level: level}
+	a := &App{config: c, log: log, level: level, logTo: to}
 	if path, ok := sqlitePath(c.Database); ok {
 		a.keyFile = path + keySuffix
 	}
@@ -129,21 +134,39 @@ func OneLine(err error) string {
 	return strings.Join(strings.Fields(err.Error()), " ")
 }
 
+// lockedWriter allows concurrent writes.
+type lockedWriter struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (w *lockedWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(p)
+}
+
+const textFormat = "text" // of the log; the other format is JSON
+
 // newLogger returns a logger and its level, which can be changed later.
-func newLogger(c Config) (*slog.Logger, *slog.LevelVar, error) {
+func newLogger(c Config, to io.Writer) (*slog.Logger, *slog.LevelVar, error) {
 	level := &slog.LevelVar{}
 	if c.LogLevel != "" {
 		if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 			return nil, nil, fmt.Errorf("read the log level: %w", err)
 		}
 	}
-	to := c.LogTo
-	if to == nil {
-		to = os.Stderr
-	}
 	options := &slog.HandlerOptions{Level: level}
-	if c.LogFormat == "text" {
+	if c.LogFormat == textFormat {
 		return slog.New(slog.NewTextHandler(to, options)), level, nil
 	}
 	return slog.New(slog.NewJSONHandler(to, options)), level, nil
+}
+
+// logLines returns where the log's lines of JSON go, or nil if it writes text.
+func (a *App) logLines() io.Writer {
+	if a.config.LogFormat == textFormat {
+		return nil
+	}
+	return a.logTo
 }

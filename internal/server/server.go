@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -34,10 +35,13 @@ type Options struct {
 	// not encrypted. Those over a Unix socket never are.
 	TLSCert, TLSKey string
 
-	Mounts   []Mount
-	Checks   []Check
-	Notes    func() []string // lines that /readyz?verbose adds to its response; may be nil
-	Log      *slog.Logger
+	Mounts []Mount
+	Checks []Check
+	Notes  func() []string // lines that /readyz?verbose adds to its response; may be nil
+	Log    *slog.Logger
+	// LogLines is where Log writes, if it writes lines of JSON: most lines of the
+	// access log are then written by quicker means. It must allow concurrent writes.
+	LogLines io.Writer
 	Registry *prometheus.Registry
 	// TrustedProxies are the networks of the proxies whose X-Forwarded-For header is used.
 	TrustedProxies []netip.Prefix

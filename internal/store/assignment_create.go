@@ -12,42 +12,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// Assign creates assignments with a fixed number of statements in one transaction.
-// An item that fails does not affect the others. The results are in the order of
-// the items. Error codes of an item: employee_not_found, employee_offboarded,
-// course_not_found, wrong_company, course_archived, idempotency_conflict, too_many_assignments.
-func (s *Store) Assign(ctx context.Context, c domain.Caller, items []domain.BulkItem) ([]domain.BulkResult, error) {
-	var out []domain.BulkResult
-	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
-		plan := newAssignPlan(items)
-		b := &db.Batch{}
-		plan.load(b, s.db, c.Company.ID)
-		tx.IDs(b, "assignment_ids", plan.valid, &plan.ids)
-		box.prepare(b, tx, plan.valid, c.Company.ID)
-		if err := tx.Send(ctx, b); err != nil {
-			return err
-		}
-		if err := plan.findFormer(ctx, tx, s.db, c.Company.ID); err != nil {
-			return err
-		}
-		if err := plan.countNearLimit(ctx, tx, s.db, c.Company.ID); err != nil {
-			return err
-		}
-		plan.decide(items, tx.Now())
-		out = plan.results
-		if len(plan.created) > 0 {
-			last := &db.Batch{}
-			s.insertAssignments(last, plan, c.Actor)
-			box.audit(last, tx.Now(), plan.entry(c))
-			box.events(last, tx.Now(), plan.events(tx.Now())...)
-			tx.SendAndCommit(last)
-		}
-		return nil
-	})
-	return out, err
-}
-
-// assignPlan holds what a request of several items has read and decided.
+// assignPlan holds what a transaction that assigns has read and decided.
 type assignPlan struct {
 	employeeKeys, externalKeys []string
 	courseKeys                 []int64
@@ -61,7 +26,6 @@ type assignPlan struct {
 	existing    map[string]domain.Assignment
 	liveAtMost  map[int64]int // by employee: at most so many live assignments
 
-	results []domain.BulkResult
 	created []domain.Assignment
 }
 
@@ -70,21 +34,24 @@ type grantedCourse struct {
 	granted bool
 }
 
-func newAssignPlan(items []domain.BulkItem) *assignPlan {
+func newAssignPlan(requests []assignRequest) *assignPlan {
 	p := &assignPlan{
 		defaultDays: domain.DefaultDeadlineDays,
 		employees:   map[string]domain.Employee{}, former: map[string]bool{},
 		courses: map[int64]grantedCourse{}, existing: map[string]domain.Assignment{}, liveAtMost: map[int64]int{},
 	}
-	for _, it := range items {
-		if it.Err != nil {
-			continue
+	for _, r := range requests {
+		for _, it := range r.items {
+			if it.Err != nil {
+				continue
+			}
+			p.valid++
+			p.employeeKeys = append(p.employeeKeys, it.New.EmployeeExternalID)
+			p.externalKeys = append(p.externalKeys, it.New.ExternalID)
+			p.courseKeys = append(p.courseKeys, it.New.CourseID)
 		}
-		p.valid++
-		p.employeeKeys = append(p.employeeKeys, it.New.EmployeeExternalID)
-		p.externalKeys = append(p.externalKeys, it.New.ExternalID)
-		p.courseKeys = append(p.courseKeys, it.New.CourseID)
 	}
+	p.created = make([]domain.Assignment, 0, p.valid)
 	p.employeeKeys, p.externalKeys, p.courseKeys = sortedUnique(p.employeeKeys), sortedUnique(p.externalKeys), sortedUnique(p.courseKeys)
 	return p
 }
@@ -197,16 +164,17 @@ func (p *assignPlan) countNearLimit(ctx context.Context, tx db.Tx, d db.Dialect,
 	return tx.Send(ctx, b)
 }
 
-// decide sets the result of every item, in the order of the items.
-func (p *assignPlan) decide(items []domain.BulkItem, now time.Time) {
-	p.results, p.created = make([]domain.BulkResult, len(items)), make([]domain.Assignment, 0, p.valid)
+// decide returns the results of a request's items, in their order.
+func (p *assignPlan) decide(items []domain.BulkItem, now time.Time) []domain.BulkResult {
+	out := make([]domain.BulkResult, len(items))
 	for i, it := range items {
 		if it.Err != nil {
-			p.results[i].Err = it.Err
+			out[i].Err = it.Err
 			continue
 		}
-		p.results[i] = p.decideItem(it.New, now)
+		out[i] = p.decideItem(it.New, now)
 	}
+	return out
 }
 
 // decideItem returns a new assignment, the existing one if the item repeats it, or the
@@ -255,15 +223,16 @@ func (p *assignPlan) events(now time.Time) []domain.Event {
 	return out
 }
 
-// entry returns the one audit entry of a request, however many assignments it made.
-func (p *assignPlan) entry(c domain.Caller) domain.AuditEntry {
+// assignEntry returns the one audit entry of a request that made these assignments,
+// however many.
+func assignEntry(c domain.Caller, created []domain.Assignment) domain.AuditEntry {
 	e := domain.AuditEntry{CompanyID: c.Company.ID, Actor: c.Actor, Action: "assignment.created", RecordKind: "assignment"}
-	if len(p.created) == 1 {
-		e.RecordID, e.EmployeeID = strconv.FormatInt(p.created[0].ID, 10), p.created[0].EmployeeID
+	if len(created) == 1 {
+		e.RecordID, e.EmployeeID = strconv.FormatInt(created[0].ID, 10), created[0].EmployeeID
 		return e
 	}
-	e.RecordID = fmt.Sprintf("%d–%d", p.created[0].ID, p.created[len(p.created)-1].ID)
-	e.Detail = fmt.Sprintf("%d assignments in one request.", len(p.created))
+	e.RecordID = fmt.Sprintf("%d–%d", created[0].ID, created[len(created)-1].ID)
+	e.Detail = fmt.Sprintf("%d assignments in one request.", len(created))
 	return e
 }
 

@@ -147,7 +147,7 @@ func (step *assignStep) decide(tx db.Tx) domain.Tally {
 
 // entry returns the audit entry of a step.
 func (step *assignStep) entry(c domain.Caller) domain.AuditEntry {
-	e := step.plan.entry(c)
+	e := assignEntry(c, step.plan.created)
 	if len(step.plan.created) > 1 {
 		e.RecordKind, e.RecordID = "job", strconv.FormatInt(step.job.ID, 10)
 		e.Detail = fmt.Sprintf("%d assignments.", len(step.plan.created))

@@ -34,3 +34,9 @@ func IsExportedBool(column string) bool    { return exportedBools[column] }
 func IsUnexported(table, column string) bool {
 	return unexportedTables[table] || unexportedColumns[column]
 }
+
+// AssignAlone is Assign without a batcher, for comparison.
+func (s *Store) AssignAlone(ctx context.Context, c domain.Caller, items []domain.BulkItem) error {
+	_, err := s.assign(ctx, []assignRequest{{c, items}})
+	return err
+}

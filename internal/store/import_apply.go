@@ -134,7 +134,7 @@ func (s *Store) AssignImported(ctx context.Context, c domain.Caller, list []doma
 		}
 		last := &db.Batch{}
 		s.insertAssignments(last, plan, c.Actor)
-		box.audit(last, tx.Now(), plan.entry(c))
+		box.audit(last, tx.Now(), assignEntry(c, plan.created))
 		box.events(last, tx.Now(), plan.events(tx.Now())...)
 		return tx.Send(ctx, last)
 	})

@@ -33,6 +33,7 @@ type Store struct {
 	stopSending func(context.Context, []domain.RecordKey) error
 	employees   *batch.Batcher[employeeKey, employeeWithAssignments] // nil where batching buys nothing
 	provisions  *batch.Batcher[provisionRequest, provisionResult]
+	assigns     *batch.Group[assignKey, assignRequest, []domain.BulkResult]
 
 	// keptTotals holds the companies whose totals are known to be complete.
 	keptTotals sync.Map
@@ -109,10 +110,12 @@ func New(engine db.Engine) *Store {
 	if engine.Name() == "sqlite" { // its reads make no round trip, and it has one writer
 		s.companyWrites = db.NewLimit(sqliteCompanyWrites, companyWait)
 		s.provisions = batch.New(s.provision, batch.Options{MaxParallel: 1, SlowAfter: batch.NeverSlow})
+		s.assigns = batch.NewGroup[assignKey](s.assign, batch.Options{MaxParallel: 1, SlowAfter: batch.NeverSlow})
 		return s
 	}
 	s.employees = batch.New(s.readEmployees, batch.Options{})
 	s.provisions = batch.New(s.provision, batch.Options{})
+	s.assigns = batch.NewGroup[assignKey](s.assign, batch.Options{})
 	return s
 }
 
