@@ -50,7 +50,10 @@ func BenchmarkCompare(b *testing.B) {
 			b.Run(engine+"/"+w.name, func(b *testing.B) {
 				database := engines[engine](b)
 				otherBinaries.Store(database, path)
-				ours, other := w.prepare(b, engines[engine](b)), w.prepare(b, database)
+				own := engines[engine](b)
+				ours, other := w.prepare(b, own), w.prepare(b, database)
+				vacuum(b, own)
+				vacuum(b, database)
 				for b.Loop() {
 					c := compare(7, func() float64 { return ours(b) }, func() float64 { return other(b) })
 					ratio(b, w.name+", "+engine+", of the other version", c, 0.95, w.unit)

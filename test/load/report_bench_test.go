@@ -170,9 +170,7 @@ func (l reportCompany) pipeRate(b *testing.B, name string, args ...string) func(
 // same rows by psql.
 func BenchmarkReportPostgres(b *testing.B) {
 	l := newReportCompany(b, "postgres")
-	if _, err := connect(b, l.database).Exec(b.Context(), "VACUUM ANALYZE"); err != nil {
-		b.Fatal(err)
-	}
+	vacuum(b, l.database)
 	least := l.pipeRate(b, "psql", "--quiet", "--no-psqlrc", "--dbname", l.database, "--command", "COPY ("+l.reportSelect()+") TO STDOUT CSV")
 	for b.Loop() {
 		for _, c := range []struct {
