@@ -36,6 +36,7 @@ var crossCompany = []struct{ text, why string }{
 	{"SELECT DISTINCT company_id FROM total_changes", "the fold looks for companies with changes, and then works company by company"},
 	{"FROM total_companies c WHERE c.figures_kept_at IS NOT NULL", "the figures of the day look for companies without any, and then work company by company"},
 	{"DELETE FROM imports WHERE (company_id, id) IN (SELECT i.company_id, i.id FROM imports i WHERE i.created_at < $1", "retention; needs a walk over the companies before it can be distributed"},
+	{"DELETE FROM jobs WHERE (company_id, id) IN (SELECT j.company_id, j.id FROM jobs j WHERE j.finished_at < $1", "as above"},
 	{"FROM assignments WHERE overdue_at IS NULL AND revoked_at IS NULL AND status <> 'completed' AND deadline <= $1", "the sweep asks all shards whether anything became overdue"},
 	{"WHERE a.overdue_at IS NULL AND a.revoked_at IS NULL AND a.status <> 'completed' AND a.deadline <= $1 ORDER BY a.deadline LIMIT", "the sweep locks rows of many companies; needs a walk over the companies before it can be distributed"},
 	{"FROM assignments a WHERE a.id = ANY (", "activities of the platform name assignments by id alone; needs a directory of ids before it can be distributed"},
