@@ -68,7 +68,9 @@ func TestImportedNames(t *testing.T) {
 		f.offboard("E4")
 		_, err := s.Join(ctx, f.c, domain.Newcomer{Email: "joined@x.test", Name: "Joined", Role: domain.RoleEmployee})
 		wantNoError(t, "join", err)
-		name := func(n string, tags ...string) domain.EmployeePatch { return domain.EmployeePatch{Name: &n, Tags: &tags} }
+		name := func(n string, tags ...string) domain.EmployeePatch {
+			return domain.EmployeePatch{Name: &n, Tags: &tags}
+		}
 		wantNoError(t, "patch", s.PatchNames(ctx, f.c, map[int64]domain.EmployeePatch{
 			ids["E1"]: name("Äda Lovelace", "new"), ids["E2"]: {Name: ptr("Name of E2")}, ids["E4"]: name("Gone"), other.employee("E1").ID: name("Theirs"),
 		}))
