@@ -46,7 +46,7 @@ func TestStuckAssignmentsStopNobody(t *testing.T) {
 	}
 	s := storetest.Open(t, address)
 	a, neighbour := newAssigner(t, s, "stuck", "free"), newAssigner(t, s, "free")
-	release := holdLocks(t, s, `SELECT id FROM employees WHERE company_id = $1 AND external_id = 'stuck' FOR UPDATE`, a.caller.Company.ID)
+	release := storetest.HoldLocks(t, s, `SELECT id FROM employees WHERE company_id = $1 AND external_id = 'stuck' FOR UPDATE`, a.caller.Company.ID)
 	var stuck, free sync.WaitGroup
 	for i := range 3 {
 		stuck.Go(func() {
@@ -55,7 +55,7 @@ func TestStuckAssignmentsStopNobody(t *testing.T) {
 			}
 		})
 	}
-	waitForLocks(t, s, 1)
+	storetest.WaitForLocks(t, s, 1)
 	began := time.Now()
 	for i := range 20 {
 		for _, a := range []assigner{a, neighbour} {

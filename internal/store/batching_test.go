@@ -26,27 +26,6 @@ func provision(tb testing.TB, s *store.Store, c domain.Caller, name string) {
 	}
 }
 
-// holdLocks runs sql in a transaction that stays open until the returned function
-// is called.
-func holdLocks(tb testing.TB, s *store.Store, sql string, args ...any) (release func()) {
-	tb.Helper()
-	held, end, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		err := s.Engine().Write(tb.Context(), func(tx db.Tx) error {
-			_, err := tx.Exec(tb.Context(), sql, args...)
-			close(held)
-			<-end
-			return err
-		})
-		if err != nil {
-			tb.Errorf("hold locks: %v", err)
-		}
-	}()
-	<-held
-	return sync.OnceFunc(func() { close(end); <-done })
-}
-
 // stuckProvisions starts n provisions of a company that wait for a lock: half of
 // them to bring somebody back, half for an address that is being added.
 func stuckProvisions(tb testing.TB, s *store.Store, n int) (release func()) {
@@ -64,8 +43,8 @@ func stuckProvisions(tb testing.TB, s *store.Store, n int) (release func()) {
 		tb.Fatal(err)
 	}
 	free := []func(){
-		holdLocks(tb, s, `SELECT id FROM employees WHERE company_id = $1 FOR UPDATE`, c.Company.ID),
-		holdLocks(tb, s, `INSERT INTO accounts (email_folded, created_at) VALUES ($1, $2)`, address, s.Now()),
+		storetest.HoldLocks(tb, s, `SELECT id FROM employees WHERE company_id = $1 FOR UPDATE`, c.Company.ID),
+		storetest.HoldLocks(tb, s, `INSERT INTO accounts (email_folded, created_at) VALUES ($1, $2)`, address, s.Now()),
 	}
 	ctx := domain.WithCompany(tb.Context(), c.Company.ID)
 	var wg sync.WaitGroup
@@ -78,27 +57,12 @@ func stuckProvisions(tb testing.TB, s *store.Store, n int) (release func()) {
 			_, _, _ = s.Provision(ctx, c, in) // only the first can have the address
 		})
 	}
-	waitForLocks(tb, s, n/2)
+	storetest.WaitForLocks(tb, s, n/2)
 	return func() {
 		for _, f := range free {
 			f()
 		}
 		wg.Wait()
-	}
-}
-
-// waitForLocks returns once n transactions wait for a lock.
-func waitForLocks(tb testing.TB, s *store.Store, n int) {
-	tb.Helper()
-	for waiting := 0; waiting < n; {
-		b := &db.Batch{}
-		b.Query(func(r db.Rows) error { return r.Scan(&waiting) }, `SELECT count(*) FROM pg_stat_activity
-			WHERE datname = current_database() AND wait_event_type = 'Lock'`)
-		err := s.Engine().Read(tb.Context(), func(c db.Conn) error { return c.Send(tb.Context(), b) })
-		if err != nil {
-			tb.Fatal(err)
-		}
-		time.Sleep(time.Millisecond)
 	}
 }
 

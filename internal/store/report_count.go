@@ -72,7 +72,7 @@ func (s *Store) CompletionByTag(ctx context.Context, company int64, q domain.Rep
 	return out, err
 }
 
-// PeopleByTag returns how many employees have each tag.
+// PeopleByTag returns how many employees have each tag that is in use.
 func (s *Store) PeopleByTag(ctx context.Context, company int64) (map[string]int64, error) {
 	out := map[string]int64{}
 	kept, err := s.hasTotals(ctx, company)
@@ -82,7 +82,7 @@ func (s *Store) PeopleByTag(ctx context.Context, company int64) (map[string]int6
 	sql := `SELECT k.tag, CAST(sum(k.n) AS bigint) FROM (
 			SELECT text_key AS tag, n FROM totals WHERE company_id = $1 AND kind = '` + totalEmployees + `'
 			UNION ALL SELECT text_key, n FROM total_changes WHERE company_id = $1 AND kind = '` + totalEmployees + `'
-		) k WHERE k.tag <> '' GROUP BY k.tag`
+		) k WHERE k.tag <> '' GROUP BY k.tag HAVING sum(k.n) <> 0`
 	if !kept {
 		sql = `SELECT t.tag, count(*) FROM employee_tags t JOIN employees e ON e.company_id = t.company_id AND e.id = t.employee_id
 			WHERE t.company_id = $1 AND e.left_at IS NULL GROUP BY t.tag`

@@ -24,7 +24,8 @@ type deliveryKey struct {
 
 // ExpireEvents removes some events that happened before the instant, with their
 // deliveries and attempts, and reports whether there may be more. Deliveries that
-// are still to be sent stay, and so do their events.
+// are still to be sent stay, and so do their events: each event is looked up among them.
+// With NOT EXISTS PostgreSQL read all that are to be sent instead.
 func (s *Store) ExpireEvents(ctx context.Context, before time.Time) (more bool, err error) {
 	return s.expireEvents(ctx, before, `1 = 1`)
 }
@@ -44,8 +45,8 @@ func (s *Store) expireEvents(ctx context.Context, before time.Time, condition st
 			err := r.Scan(&k.company, &k.id)
 			events = append(events, k)
 			return err
-		}, `SELECT v.company_id, v.id FROM events v WHERE v.occurred_at < $1 AND `+condition+` AND NOT EXISTS (SELECT 1 FROM deliveries d
-				WHERE d.company_id = v.company_id AND d.event_id = v.id AND d.state = 'pending')
+		}, `SELECT v.company_id, v.id FROM events v WHERE v.occurred_at < $1 AND `+condition+` AND (SELECT d.event_id FROM deliveries d
+				WHERE d.company_id = v.company_id AND d.event_id = v.id AND d.state = 'pending' LIMIT 1) IS NULL
 			ORDER BY v.occurred_at LIMIT $2`, before, eventsPerStep)
 		if err := tx.Send(ctx, b); err != nil {
 			return err
@@ -92,8 +93,8 @@ func (s *Store) removeEvents(ctx context.Context, tx db.Tx, events []eventKey) e
 }
 
 // ExpireWebhooks removes redeliveries that finished and endpoints that were removed
-// before the instant, and previous secrets that no longer sign. It asks for the pending
-// deliveries of an endpoint and for the others apart, because each has an index of its own.
+// before the instant, and previous secrets that no longer sign. It looks for a pending
+// delivery of each endpoint and for another one apart, because each has an index of its own.
 func (s *Store) ExpireWebhooks(ctx context.Context, before time.Time) error {
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		b := &db.Batch{}
@@ -101,8 +102,8 @@ func (s *Store) ExpireWebhooks(ctx context.Context, before time.Time) error {
 			WHERE finished_at < $1 LIMIT 500)`, before)
 		b.Exec(`DELETE FROM endpoints WHERE (company_id, id) IN (SELECT e.company_id, e.id FROM endpoints e
 			WHERE e.removed_at < $1
-			AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND d.state <> 'pending')
-			AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND d.state = 'pending')
+			AND (SELECT 1 FROM deliveries d WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND d.state <> 'pending' LIMIT 1) IS NULL
+			AND (SELECT 1 FROM deliveries d WHERE d.company_id = e.company_id AND d.endpoint_id = e.id AND d.state = 'pending' LIMIT 1) IS NULL
 			LIMIT 500)`, before)
 		b.Exec(`UPDATE endpoints SET previous_secret = NULL, previous_until = NULL WHERE previous_until <= $1`, s.db.Now())
 		tx.SendAndCommit(b)

@@ -35,7 +35,8 @@ func (s *Store) ResealSecondFactors(ctx context.Context, reseal Reseal) (changed
 	return s.resealAll(ctx, reseal, resealSQL{
 		read: `SELECT CAST(0 AS bigint), a.id, a.totp_secret, NULL, NULL FROM administrators a
 			WHERE CAST($1 AS bigint) = 0 AND a.id > $2 AND a.totp_secret IS NOT NULL ORDER BY a.id LIMIT $3` + s.db.ForUpdate("a"),
-		update: `UPDATE administrators SET totp_secret = $3 WHERE $1 = 0 AND id = $2 AND $4 IS NULL AND $5 IS NULL`,
+		update: `UPDATE administrators SET totp_secret = $3
+			WHERE CAST($1 AS bigint) = 0 AND id = $2 AND CAST($4 AS bytea) IS NULL AND CAST($5 AS bytea) IS NULL`,
 	})
 }
 

@@ -1,4 +1,4 @@
-package store_test
+package storetest_test
 
 import (
 	"fmt"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/store"
-	"github.com/coursebridge/coursebridge/internal/store/db"
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
@@ -97,18 +96,6 @@ func (h hook) endpoint() domain.Endpoint {
 	return e
 }
 
-// exec runs a statement that no method of the store offers.
-func exec(t *testing.T, s *store.Store, sql string, args ...any) {
-	t.Helper()
-	err := s.Engine().Write(t.Context(), func(tx db.Tx) error {
-		_, err := tx.Exec(t.Context(), sql, args...)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func externals(h hook, due []domain.DueDelivery) []string {
 	var out []string
 	for _, d := range due {
@@ -153,7 +140,7 @@ func TestLeaseOfAnEndpoint(t *testing.T) {
 		if theirs.Owner != "a" || theirs.Remaining <= 0 || theirs.Remaining > time.Minute || len(theirs.Due) != 0 {
 			t.Errorf("b sees the owner %q for %s and %d deliveries", theirs.Owner, theirs.Remaining, len(theirs.Due))
 		}
-		exec(t, s, `UPDATE endpoints SET lease_until = $1`, s.Now().Add(time.Second))
+		change(t, s, `UPDATE endpoints SET lease_until = $1`, s.Now().Add(time.Second))
 		h.claim("a", 0) // prolongs
 		if again := h.claim("b", 10); again.Owner != "a" || again.Remaining <= time.Second {
 			t.Errorf("after a prolonged its lease, b sees the owner %q for %s", again.Owner, again.Remaining)
@@ -255,7 +242,7 @@ func TestEndpointsAreJudged(t *testing.T) {
 			t.Errorf("failing since %s after a success", since)
 		}
 		h.record(h.result(due[3], domain.DeliveryPending))
-		exec(t, s, `UPDATE endpoints SET failing_since = $1 WHERE id = $2`, s.Now().Add(-domain.FailingLimit), h.e.ID)
+		change(t, s, `UPDATE endpoints SET failing_since = $1 WHERE id = $2`, s.Now().Add(-domain.FailingLimit), h.e.ID)
 		recorded := h.record(h.result(due[4], domain.DeliveryPending))
 		if e := h.endpoint(); e.Enabled() || e.DisabledReason != domain.DisabledByFailing || len(recorded.Disabled) != 1 {
 			t.Errorf("after five days of failures: %+v, %v", e, recorded.Disabled)
@@ -296,11 +283,11 @@ func TestDisabledEndpointHoldsItsDeliveries(t *testing.T) {
 			}
 		}
 		h.hire("later", 1)
-		wantCode(t, s.Redeliver(t.Context(), h.c, due[2].ID), domain.CodeInvalid)
+		wantCode(t, "redeliver to a disabled endpoint", s.Redeliver(t.Context(), h.c, due[2].ID), domain.CodeInvalid)
 		if err := s.RemoveEndpoint(t.Context(), h.c, h.e.ID); err != nil {
 			t.Fatal(err)
 		}
-		exec(t, s, `UPDATE deliveries SET state = 'pending' WHERE state = 'held'`)
+		change(t, s, `UPDATE deliveries SET state = 'pending' WHERE state = 'held'`)
 		if n, err := s.HoldDeliveries(t.Context(), h.e.Key(), 10); n != 4 || err != nil {
 			t.Errorf("parked %d of a removed endpoint, %v", n, err)
 		}
@@ -325,9 +312,9 @@ func TestErasureBesideAnAttempt(t *testing.T) {
 			len(d.Tries[0].ResponseBody) != 0 || len(d.Tries[0].ResponseHeaders) != 0 || len(d.Tries[0].RequestHeaders) == 0 {
 			t.Errorf("kept of an erased person: %+v", d)
 		}
-		wantCode(t, s.Redeliver(t.Context(), h.c, due[0].ID), domain.CodeInvalid)
+		wantCode(t, "redeliver what was erased", s.Redeliver(t.Context(), h.c, due[0].ID), domain.CodeInvalid)
 
-		exec(t, s, `UPDATE deliveries SET state = 'pending' WHERE company_id = $1`, h.c.Company.ID)
+		change(t, s, `UPDATE deliveries SET state = 'pending' WHERE company_id = $1`, h.c.Company.ID)
 		var unsent []domain.DueDelivery
 		for _, item := range h.claim("me", 10).Due {
 			if item.Erased {

@@ -1,4 +1,4 @@
-package store_test
+package storetest_test
 
 import (
 	"database/sql"
@@ -65,7 +65,7 @@ func openOldSchema(t *testing.T, address string, options db.Options) (*store.Sto
 		`INSERT INTO delivery_attempts (company_id, delivery_id, number, url, started_at, duration_us, status_code, error_kind, error, request_headers, response_headers, response_body, requested_by)
 			SELECT $1, CAST('01930000-0000-7000-8000-' || lpad(to_hex(n), 12, '0') AS uuid), 1, '', now(), 0, 200, '', '', '[]', '[]', $2, '' FROM generate_series(1, $3) n`,
 	} {
-		exec(t, s, statement, h.c.Company.ID, []byte("a response or an event"), filledEvents)
+		change(t, s, statement, h.c.Company.ID, []byte("a response or an event"), filledEvents)
 	}
 	storetest.Texts(t, s, fmt.Sprintf(`SELECT CAST(setval('event_ids', %d) AS text)`, filledEvents))
 	return s, h

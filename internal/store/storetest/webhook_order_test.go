@@ -1,4 +1,4 @@
-package store_test
+package storetest_test
 
 import (
 	"fmt"
@@ -85,7 +85,7 @@ func TestSequenceIsTheOrderOfARecord(t *testing.T) {
 // with a conflict or because somebody else was faster.
 func changeSomething(t *testing.T, s *store.Store, c domain.Caller, n domain.NewAssignment) {
 	name, unique := n.EmployeeExternalID, n.ExternalID
-	_, _, _ = s.Provision(t.Context(), c, person(name))
+	_, _, _ = s.Provision(t.Context(), c, domain.Provision{ExternalID: name, Email: address(name), Name: name})
 	deadline := s.Now().Add(time.Hour)
 	n.Deadline = &deadline
 	results, err := s.Assign(t.Context(), c, []domain.BulkItem{{New: n}})
@@ -119,25 +119,25 @@ func TestEnablingWaitsForEventsThatSawTheEndpointDisabled(t *testing.T) {
 	s := storetest.Open(t, address)
 	h := newHook(t, s)
 	h.hire("e", 1)
-	exec(t, s, `UPDATE employees SET left_at = $1`, s.Now())
+	change(t, s, `UPDATE employees SET left_at = $1`, s.Now())
 	if _, err := s.DisableEndpoint(t.Context(), h.c, h.e.ID); err != nil {
 		t.Fatal(err)
 	}
-	release := holdLocks(t, s, `SELECT id FROM employees FOR UPDATE`)
+	release := storetest.HoldLocks(t, s, `SELECT id FROM employees FOR UPDATE`)
 	defer release()
 	var back, enabled = make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(back)
 		h.hire("e", 1) // reads who listens, then waits for the row
 	}()
-	waitForLocks(t, s, 1)
+	storetest.WaitForLocks(t, s, 1)
 	go func() {
 		defer close(enabled)
 		if _, err := s.EnableEndpoint(t.Context(), h.c, h.e.ID, ""); err != nil {
 			t.Errorf("enable: %v", err)
 		}
 	}()
-	waitForLocks(t, s, 2)
+	storetest.WaitForLocks(t, s, 2)
 	select {
 	case <-enabled:
 		t.Error("the endpoint was enabled while a transaction was about to hold an event for it")

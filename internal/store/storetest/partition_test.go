@@ -1,4 +1,4 @@
-package store_test
+package storetest_test
 
 import (
 	"slices"
@@ -90,7 +90,7 @@ func TestPartitionsAreDroppedOnceAllOfThemExpired(t *testing.T) {
 	afterFirst := s.Now().Add(25 * time.Hour)
 	dropPartitions(t, s, afterFirst)
 	attempts(3) // one is to be tried again
-	exec(t, s, `UPDATE deliveries SET state = 'failed' WHERE state = 'pending'`)
+	change(t, s, `UPDATE deliveries SET state = 'failed' WHERE state = 'pending'`)
 	dropPartitions(t, s, s.Now())
 	attempts(3) // not expired
 	dropPartitions(t, s, afterFirst)
@@ -143,7 +143,7 @@ func TestPartitionsThatAreVeryLate(t *testing.T) {
 	s := storetest.Open(t, storetest.Postgres(t))
 	h := newHook(t, s)
 	dropFirst(t, s)
-	exec(t, s, `INSERT INTO delivery_attempts (company_id, delivery_id, number, url, started_at, duration_us, status_code, error_kind, error, request_headers, response_headers, response_body, requested_by)
+	change(t, s, `INSERT INTO delivery_attempts (company_id, delivery_id, number, url, started_at, duration_us, status_code, error_kind, error, request_headers, response_headers, response_body, requested_by)
 		SELECT $1, CAST('01930000-0000-7000-8000-000000000000' AS uuid), n, '', $2, 0, 200, '', '', '[]', '[]', CAST(repeat('x', 1800) AS bytea), '' FROM generate_series(1, 40000) n`,
 		h.c.Company.ID, s.Now())
 	w := startWriters(t, h)
@@ -170,7 +170,7 @@ func TestEventsOfErasuresExpireOnTheDay(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.deliver()
-		exec(t, s, `UPDATE events SET occurred_at = $1`, s.Now().Add(-31*24*time.Hour))
+		change(t, s, `UPDATE events SET occurred_at = $1`, s.Now().Add(-31*24*time.Hour))
 		if more, err := s.ExpireRemovals(t.Context(), s.Now().Add(-30*24*time.Hour)); more || err != nil {
 			t.Errorf("more %v, %v", more, err)
 		}

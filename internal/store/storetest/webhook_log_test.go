@@ -1,7 +1,6 @@
-package store_test
+package storetest_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -9,7 +8,6 @@ import (
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/store"
-	"github.com/coursebridge/coursebridge/internal/store/db"
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
@@ -47,7 +45,7 @@ func TestLogIsReadNewestFirst(t *testing.T) {
 		// Events of one millisecond come in the order of their random ids.
 		start := s.Now()
 		for i, d := range due {
-			exec(t, s, `UPDATE deliveries SET created_at = $1 WHERE company_id = $2 AND event_id = $3`,
+			change(t, s, `UPDATE deliveries SET created_at = $1 WHERE company_id = $2 AND event_id = $3`,
 				start.Add(time.Duration(i)*time.Second), h.c.Company.ID, d.Sequence)
 		}
 		// What it asked for before is in the log still.
@@ -80,9 +78,9 @@ func TestLogIsReadNewestFirst(t *testing.T) {
 			}
 		}
 		_, err := s.Delivery(t.Context(), stranger.c.Company.ID, due[0].ID)
-		wantCode(t, err, domain.CodeNotFound)
+		wantCode(t, "that of another company", err, domain.CodeNotFound)
 		_, err = s.Delivery(t.Context(), h.c.Company.ID, "no-uuid")
-		wantCode(t, err, domain.CodeNotFound)
+		wantCode(t, "no id", err, domain.CodeNotFound)
 	})
 }
 
@@ -95,9 +93,9 @@ func TestHealthCountsByHour(t *testing.T) {
 		due := h.claim("me", 10).Due
 		h.record(h.result(due[0], domain.DeliveryDelivered), h.result(due[1], domain.DeliveryDelivered), h.result(due[2], domain.DeliveryFailed),
 			h.result(due[3], domain.DeliveryPending), h.result(due[4], domain.DeliveryPending)) // the sixth was never tried
-		exec(t, s, `UPDATE deliveries SET state = 'held' WHERE company_id = $1 AND endpoint_id = $2`, h.c.Company.ID, second.ID)
-		exec(t, s, `UPDATE deliveries SET created_at = $1 WHERE company_id = $2 AND id = $3`, s.Now().Add(-3*time.Hour), h.c.Company.ID, due[1].ID)
-		exec(t, s, `UPDATE deliveries SET created_at = $1 WHERE company_id = $2 AND id = $3`, s.Now().Add(-30*time.Hour), h.c.Company.ID, due[4].ID)
+		change(t, s, `UPDATE deliveries SET state = 'held' WHERE company_id = $1 AND endpoint_id = $2`, h.c.Company.ID, second.ID)
+		change(t, s, `UPDATE deliveries SET created_at = $1 WHERE company_id = $2 AND id = $3`, s.Now().Add(-3*time.Hour), h.c.Company.ID, due[1].ID)
+		change(t, s, `UPDATE deliveries SET created_at = $1 WHERE company_id = $2 AND id = $3`, s.Now().Add(-30*time.Hour), h.c.Company.ID, due[4].ID)
 		health := func(endpoint int64) []domain.EndpointHealth {
 			got, err := s.EndpointHealth(t.Context(), h.c.Company.ID, endpoint, s.Now().Add(-23*time.Hour))
 			if err != nil {
@@ -145,7 +143,7 @@ func TestRedeliverOne(t *testing.T) {
 		if got := h.delivery(d.ID); len(got.Tries) != 2 || got.Tries[1].RequestedBy != "test" || got.Tries[0].RequestedBy != "" {
 			t.Errorf("tries %+v", got.Tries)
 		}
-		wantCode(t, s.Redeliver(t.Context(), h.c, "00000000-0000-7000-8000-000000000000"), domain.CodeNotFound)
+		wantCode(t, "redeliver none", s.Redeliver(t.Context(), h.c, "00000000-0000-7000-8000-000000000000"), domain.CodeNotFound)
 	})
 }
 
@@ -166,7 +164,7 @@ func TestRedeliverARange(t *testing.T) {
 			}
 			h.record(h.result(d, state))
 		}
-		exec(t, s, `UPDATE deliveries SET state = 'held' WHERE company_id = $1 AND id = $2`, h.c.Company.ID, due[5].ID)
+		change(t, s, `UPDATE deliveries SET state = 'held' WHERE company_id = $1 AND id = $2`, h.c.Company.ID, due[5].ID)
 		if err := s.DeleteEmployee(t.Context(), h.c, "e6"); err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +211,7 @@ func TestRedeliverARange(t *testing.T) {
 			t.Errorf("open: %v, %v", open, err)
 		}
 		_, err = s.Redelivery(t.Context(), h.c.Company.ID, all.ID+1)
-		wantCode(t, err, domain.CodeNotFound)
+		wantCode(t, "a redelivery that is not there", err, domain.CodeNotFound)
 	})
 }
 
@@ -230,9 +228,9 @@ func TestRetention(t *testing.T) {
 		h.record(h.result(due[0], domain.DeliveryDelivered), h.result(due[1], domain.DeliveryFailed))
 		old := s.Now().Add(-40 * 24 * time.Hour)
 		for _, d := range due[:3] { // the third is pending still, the fourth is young
-			exec(t, s, `UPDATE events SET occurred_at = $1 WHERE company_id = $2 AND id = $3`, old, h.c.Company.ID, d.Sequence)
+			change(t, s, `UPDATE events SET occurred_at = $1 WHERE company_id = $2 AND id = $3`, old, h.c.Company.ID, d.Sequence)
 		}
-		exec(t, s, `UPDATE endpoints SET removed_at = $1 WHERE id = $2`, old, gone.ID)
+		change(t, s, `UPDATE endpoints SET removed_at = $1 WHERE id = $2`, old, gone.ID)
 		before := s.Now().Add(-30 * 24 * time.Hour)
 		if more, err := s.ExpireEvents(t.Context(), before); more || err != nil {
 			t.Errorf("more %v, %v", more, err)
@@ -253,7 +251,7 @@ func TestRetentionGoesInSmallSteps(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		h := newHook(t, s)
 		h.hire("e", 101)
-		exec(t, s, `UPDATE deliveries SET state = 'delivered' WHERE company_id = $1`, h.c.Company.ID)
+		change(t, s, `UPDATE deliveries SET state = 'delivered' WHERE company_id = $1`, h.c.Company.ID)
 		later := s.Now().Add(time.Minute)
 		for i, want := range []bool{true, false} {
 			if more, err := s.ExpireEvents(t.Context(), later); more != want || err != nil {
@@ -268,11 +266,5 @@ func TestRetentionGoesInSmallSteps(t *testing.T) {
 
 func count(t *testing.T, s *store.Store, table string) int {
 	t.Helper()
-	n := 0
-	b := &db.Batch{}
-	b.Query(func(r db.Rows) error { return r.Scan(&n) }, fmt.Sprintf("SELECT count(*) FROM %s", table))
-	if err := s.Engine().Read(t.Context(), func(c db.Conn) error { return c.Send(t.Context(), b) }); err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return int(number(t, s, `SELECT count(*) FROM `+table))
 }

@@ -1,4 +1,4 @@
-package store_test
+package storetest_test
 
 import (
 	"testing"
@@ -23,13 +23,6 @@ func addHook(tb testing.TB, s *store.Store, c domain.Caller) domain.Endpoint {
 	return e
 }
 
-func wantCode(tb testing.TB, err error, want domain.Code) {
-	tb.Helper()
-	if err == nil || domain.CodeOf(err) != want {
-		tb.Errorf("error %v, want the code %s", err, want)
-	}
-}
-
 func TestEndpointIsKept(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -51,7 +44,7 @@ func TestEndpointIsKept(t *testing.T) {
 			t.Errorf("listed %d endpoints (%v), want the company's one", len(list), err)
 		}
 		_, err = s.Endpoint(t.Context(), other.Company.ID, made.ID)
-		wantCode(t, err, domain.CodeNotFound)
+		wantCode(t, "that of another company", err, domain.CodeNotFound)
 	})
 }
 
@@ -87,9 +80,9 @@ func TestEndpointChanges(t *testing.T) {
 		if err := s.RemoveEndpoint(t.Context(), c, e.ID); err != nil {
 			t.Error(err)
 		}
-		wantCode(t, s.RemoveEndpoint(t.Context(), c, e.ID), domain.CodeNotFound)
+		wantCode(t, "remove twice", s.RemoveEndpoint(t.Context(), c, e.ID), domain.CodeNotFound)
 		_, err = s.Endpoint(t.Context(), c.Company.ID, e.ID)
-		wantCode(t, err, domain.CodeNotFound)
+		wantCode(t, "a removed endpoint", err, domain.CodeNotFound)
 		if len(woken) != 6 {
 			t.Errorf("%d changes were told to whoever sends, want 6", len(woken))
 		}
@@ -106,7 +99,7 @@ func TestEndpointsAreLimited(t *testing.T) {
 		}
 		in := domain.EndpointInput{URL: "https://x.example.com", Events: domain.EventKinds}
 		_, err := s.AddEndpoint(t.Context(), c, in, nil)
-		wantCode(t, err, domain.CodeInvalid)
+		wantCode(t, "one too many", err, domain.CodeInvalid)
 		if err := s.RemoveEndpoint(t.Context(), c, first.ID); err != nil {
 			t.Fatal(err)
 		}
