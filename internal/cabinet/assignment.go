@@ -8,7 +8,6 @@ import (
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
-	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/service"
 )
 
@@ -134,10 +133,7 @@ func (p *page) assignmentView(a domain.Assignment) view.Assignment {
 // exportAssignments answers with the filtered list as a CSV file.
 func exportAssignments(p *page) error {
 	_, q := assignmentQuery(p.query)
-	ctx, file := p.r.Context(), service.ReportFile{Format: service.ReportCSV, BOM: true}
-	return httpapi.Download(ctx, p.w, func(begin httpapi.Begin) error {
-		return p.Reports.AssignmentList(ctx, p.caller(), q, file, service.BeginReport(begin))
-	})
+	return download(p, csvFile(), p.Reports.WriteAssignmentList, q)
 }
 
 // authorizePost reports whether the person may change the company, if the request is
