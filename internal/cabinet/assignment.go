@@ -30,7 +30,7 @@ var tabLabels = map[domain.AssignmentTab]string{
 
 // assignmentQuery reads the filter from the address or from a form. It returns the
 // filter as shown and as the list takes it.
-func assignmentQuery(read func(string) string) (view.AssignmentFilter, domain.AssignmentQuery) {
+func assignmentQuery(read fieldReader) (view.AssignmentFilter, domain.AssignmentQuery) {
 	q := domain.AssignmentQuery{Tab: domain.AssignmentTab(read("tab")), Tag: read("tag"), Search: strings.TrimSpace(read("q")), Recent: read("recent") != ""}
 	q.Normalize()
 	q.CourseID, _ = strconv.ParseInt(read("course"), 10, 64) // anything else is no course's id
@@ -133,7 +133,7 @@ func (p *page) assignmentView(a domain.Assignment) view.Assignment {
 // exportAssignments answers with the filtered list as a CSV file.
 func exportAssignments(p *page) error {
 	_, q := assignmentQuery(p.query)
-	return download(p, csvFile(), p.Reports.WriteAssignmentList, q)
+	return download(p, csvForExcel(), p.Reports.WriteAssignmentList, q)
 }
 
 // authorizePost reports whether the person may change the company, if the request is

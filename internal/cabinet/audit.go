@@ -122,5 +122,5 @@ func exportAudit(p *page) error {
 	if len(shown.Errors) > 0 {
 		return p.redirect(view.PathAudit + "?" + p.r.URL.RawQuery)
 	}
-	return download(p, csvFile(), p.Reports.WriteAuditLog, f)
+	return download(p, csvForExcel(), p.Reports.WriteAuditLog, f)
 }

@@ -76,7 +76,7 @@ func courseView(o domain.CourseOverview) view.Course {
 // exportCourseList answers with the narrowed list as a CSV file.
 func exportCourseList(p *page) error {
 	_, q := p.courseQuery()
-	return download(p, csvFile(), p.Reports.WriteCourses, q)
+	return download(p, csvForExcel(), p.Reports.WriteCourses, q)
 }
 
 // withCourse returns a handler that looks up the course in the path. Those that are not

@@ -28,8 +28,8 @@ func (p *page) employeeFilter() (view.EmployeeFilter, domain.EmployeeListFilter)
 	return employeeFilterOf(p.query)
 }
 
-func employeeFilterOf(read func(string) string) (view.EmployeeFilter, domain.EmployeeListFilter) {
-	shown := view.EmployeeFilter{Search: strings.TrimSpace(cleanText(read("q"))), Tag: cleanText(read("tag")), Show: read("show")}
+func employeeFilterOf(read fieldReader) (view.EmployeeFilter, domain.EmployeeListFilter) {
+	shown := view.EmployeeFilter{Search: strings.TrimSpace(read("q")), Tag: read("tag"), Show: read("show")}
 	f := domain.EmployeeListFilter{Search: shown.Search, Tag: shown.Tag, Select: domain.EmployeeSelection(shown.Show)}
 	if f.Check() != nil {
 		shown.Show, f.Select = "", domain.EmployeesWorking
@@ -76,5 +76,5 @@ func employeeView(e domain.EmployeeOverview) view.Employee {
 // exportEmployees answers with the narrowed list as a CSV file.
 func exportEmployees(p *page) error {
 	_, f := p.employeeFilter()
-	return download(p, csvFile(), p.Reports.WriteEmployeeList, f)
+	return download(p, csvForExcel(), p.Reports.WriteEmployeeList, f)
 }

@@ -21,8 +21,8 @@ func download[F any](p *page, file service.ReportFile, write reportWriter[F], fi
 	})
 }
 
-// csvFile returns a CSV file with a byte order mark, so that Excel reads it as UTF-8.
-func csvFile() service.ReportFile {
+// csvForExcel returns a CSV file with a byte order mark, so that Excel reads it as UTF-8.
+func csvForExcel() service.ReportFile {
 	return service.ReportFile{Format: service.ReportCSV, BOM: true}
 }
 
@@ -31,7 +31,7 @@ func (p *page) requestedFile() service.ReportFile {
 	if p.query("format") == string(service.ReportXLSX) {
 		return service.ReportFile{Format: service.ReportXLSX}
 	}
-	return csvFile()
+	return csvForExcel()
 }
 
 func exportDeliveries(p *page) error {
@@ -39,7 +39,7 @@ func exportDeliveries(p *page) error {
 	if len(shown.Errors) > 0 {
 		return p.redirect(view.PathDeliveries + "?" + p.r.URL.RawQuery)
 	}
-	err := download(p, csvFile(), p.Reports.WriteDeliveries, f)
+	err := download(p, csvForExcel(), p.Reports.WriteDeliveries, f)
 	if errs, ok := formErrors(err); ok && domain.CodeOf(err) == domain.CodeInvalid {
 		return p.redirectProblem(firstError(errs), view.PathDeliveries+"?"+p.r.URL.RawQuery)
 	}
@@ -54,7 +54,7 @@ func exportRequests(p *page) error {
 	if len(shown.Errors) > 0 {
 		return p.redirect(view.PathRequests + "?" + p.r.URL.RawQuery)
 	}
-	return download(p, csvFile(), p.Reports.WriteAPIRequests, f)
+	return download(p, csvForExcel(), p.Reports.WriteAPIRequests, f)
 }
 
 func exportTokens(p *page) error {
@@ -63,7 +63,7 @@ func exportTokens(p *page) error {
 		now := p.Now()
 		f.LiveAt = &now
 	}
-	return download(p, csvFile(), p.Reports.WriteTokens, f)
+	return download(p, csvForExcel(), p.Reports.WriteTokens, f)
 }
 
 func exportEndpoints(p *page) error {
@@ -71,5 +71,5 @@ func exportEndpoints(p *page) error {
 	if err != nil {
 		return err
 	}
-	return download(p, csvFile(), p.Reports.WriteWebhooks, list)
+	return download(p, csvForExcel(), p.Reports.WriteWebhooks, list)
 }

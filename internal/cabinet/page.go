@@ -86,8 +86,11 @@ func (p *page) fields(name string) []string {
 	return p.r.PostForm[name]
 }
 
-// query reads one value of the address.
+// query returns one value of the address without bytes that a database refuses.
 func (p *page) query(name string) string { return cleanText(p.r.URL.Query().Get(name)) }
+
+// fieldReader returns one value of a form or an address as page.field and page.query do.
+type fieldReader func(name string) string
 
 // cleanText removes bytes that a database refuses.
 func cleanText(text string) string {
