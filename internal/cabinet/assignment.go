@@ -34,19 +34,15 @@ func assignmentQuery(read fieldReader) (view.AssignmentFilter, domain.Assignment
 	q := domain.AssignmentQuery{Tab: domain.AssignmentTab(read("tab")), Tag: read("tag"), Search: strings.TrimSpace(read("q")), Recent: read("recent") != ""}
 	q.Normalize()
 	q.CourseID, _ = strconv.ParseInt(read("course"), 10, 64) // anything else is no course's id
-	shown := view.AssignmentFilter{Tab: string(q.Tab), Search: q.Search, Tag: q.Tag, Required: read("required")}
+	shown := view.AssignmentFilter{Tab: string(q.Tab), Search: q.Search, Tag: q.Tag}
 	if q.CourseID != 0 {
 		shown.Course = strconv.FormatInt(q.CourseID, 10)
 	}
 	if q.Recent {
 		shown.Recent = "1"
 	}
-	switch shown.Required {
-	case "yes", "no":
-		required := shown.Required == "yes"
-		q.Required = &required
-	default:
-		shown.Required = ""
+	if required := domain.Requirement(read("required")); required.Flag() != nil {
+		q.Required, shown.Required = required.Flag(), string(required)
 	}
 	return shown, q
 }
@@ -136,8 +132,8 @@ func exportAssignments(p *page) error {
 	return download(p, csvForExcel(), p.Reports.WriteAssignmentList, q)
 }
 
-// authorizePost reports whether the person may change the company, if the request is
-// a form. The answer is the same whether or not the record of the form exists.
+// authorizePost refuses a form of somebody who may not change the company. It is called
+// before the record of the form is looked up, so that the answer does not depend on it.
 func (p *page) authorizePost() error {
 	if p.r.Method != http.MethodPost {
 		return nil
@@ -145,23 +141,16 @@ func (p *page) authorizePost() error {
 	return p.caller().Authorize(domain.PermissionChange)
 }
 
-// withAssignment returns a handler that looks up the assignment in the path. Those of
-// other companies do not exist here.
+// withAssignment returns a handler that looks up the assignment in the path.
 func withAssignment(handle func(p *page, a domain.Assignment) error) handler {
 	return func(p *page) error {
-		if err := p.authorizePost(); err != nil {
-			return err
-		}
-		id, err := p.id()
+		id, err := p.authorizedID()
 		if err != nil {
 			return err
 		}
 		a, err := p.Learning.Assignment(p.r.Context(), p.caller(), id)
-		if domain.CodeOf(err) == domain.CodeWrongCompany {
-			return errPageNotFound
-		}
 		if err != nil {
-			return err
+			return hideForeign(err)
 		}
 		return handle(p, a)
 	}

@@ -117,11 +117,9 @@ func (c *Cabinet) jobPages(private register) {
 	private("POST "+view.PathJobs+"/{id}/undo", undoJob)
 }
 
+// jobFromPath returns the company's background work that the path names.
 func (p *page) jobFromPath() (domain.Job, error) {
-	if err := p.authorizePost(); err != nil {
-		return domain.Job{}, err
-	}
-	id, err := p.id()
+	id, err := p.authorizedID()
 	if err != nil {
 		return domain.Job{}, err
 	}

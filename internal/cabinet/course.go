@@ -79,23 +79,16 @@ func exportCourseList(p *page) error {
 	return download(p, csvForExcel(), p.Reports.WriteCourses, q)
 }
 
-// withCourse returns a handler that looks up the course in the path. Those that are not
-// the company's do not exist here.
+// withCourse returns a handler that looks up the course in the path.
 func withCourse(handle func(p *page, c domain.Course) error) handler {
 	return func(p *page) error {
-		if err := p.authorizePost(); err != nil {
-			return err
-		}
-		id, err := p.id()
+		id, err := p.authorizedID()
 		if err != nil {
 			return err
 		}
 		c, err := p.Learning.Course(p.r.Context(), p.caller(), id)
-		if domain.CodeOf(err) == domain.CodeWrongCompany {
-			return errPageNotFound
-		}
 		if err != nil {
-			return err
+			return hideForeign(err)
 		}
 		return handle(p, c)
 	}

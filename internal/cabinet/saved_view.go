@@ -107,10 +107,7 @@ func saveView(p *page) error {
 // withView returns a handler that looks up the view in the path.
 func withView(handle func(p *page, v view.SavedView) error) handler {
 	return func(p *page) error {
-		if err := p.authorizePost(); err != nil {
-			return err
-		}
-		id, err := p.id()
+		id, err := p.authorizedID()
 		if err != nil {
 			return err
 		}
