@@ -89,11 +89,11 @@ bench: ## run the benchmarks on SQLite and a durable PostgreSQL (BENCH=pattern s
 
 .PHONY: screenshots
 screenshots: ## write screenshots of every page to SCREENSHOTS_DIR
-	SCREENSHOTS_DIR=$(or $(SCREENSHOTS_DIR),$(CURDIR)/screenshots) go test -count=1 -timeout=30m -run '^TestScreenshots$$' ./test/browser
+	COURSEBRIDGE_TEST_FULL=1 SCREENSHOTS_DIR=$(or $(SCREENSHOTS_DIR),$(CURDIR)/screenshots) go test -count=1 -timeout=30m -run '^TestScreenshots$$' ./test/browser
 
 .PHONY: screenshot
 screenshot: ## write the pictures of the README and the documentation to docs/pictures (needs Chromium)
-	PICTURES_DIR=$(CURDIR)/docs/pictures go test -count=1 -run "^TestPictures$$" ./test/browser
+	COURSEBRIDGE_TEST_FULL=1 PICTURES_DIR=$(CURDIR)/docs/pictures go test -count=1 -run "^TestPictures$$" ./test/browser
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (20s)

@@ -18,7 +18,7 @@ const pageSize = "500"
 // first page.
 func walk[Page, Item any](ctx context.Context, c *Client, first request, items func(Page) []Item) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		for r := first; r.query != nil; {
+		for r := first; ; {
 			page, header, err := callWithHeader[Page](ctx, c, r)
 			if err != nil {
 				var none Item
@@ -30,7 +30,9 @@ func walk[Page, Item any](ctx context.Context, c *Client, first request, items f
 					return
 				}
 			}
-			r.query = nextPage(header)
+			if r.query = nextPage(header); r.query == nil {
+				return
+			}
 		}
 	}
 }
@@ -52,6 +54,7 @@ func nextPage(h http.Header) url.Values {
 	return nil
 }
 
+// set adds a parameter, unless its value is empty.
 func set(query url.Values, name, value string) {
 	if value != "" {
 		query.Set(name, value)

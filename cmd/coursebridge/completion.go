@@ -8,8 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// completeCommand is the command that the completion scripts call. It is no command of
-// people, so help and the man page leave it out.
+// completeCommand is the command that the completion scripts call. Nobody types it, so
+// help and the man page leave it out.
 const completeCommand = "__complete"
 
 // completionScripts ask the program itself what may follow, so they never go out of date.

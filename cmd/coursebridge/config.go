@@ -50,8 +50,8 @@ func (c *configCheckCommand) Run(ctx *kong.Context, cli *commands, files *fileRe
 	config := cli.config()
 	config.DatabaseWait, config.DatabaseConnections = c.DatabaseWait, c.DatabaseConnections
 	if err = errors.Join(err, app.CheckSettings(config, serve)); err != nil {
-		for _, one := range separate(err) {
-			out.Problems = append(out.Problems, configProblem{files.where(ctx, one), app.OneLine(one)})
+		for _, one := range splitJoined(err) {
+			out.Problems = append(out.Problems, configProblem{files.sourceInError(ctx, one), app.OneLine(one)})
 		}
 	}
 	for _, flag := range ctx.Flags() {

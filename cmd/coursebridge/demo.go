@@ -34,21 +34,10 @@ func (c *demoCommand) Run(ctx context.Context, cli *commands, parsed *kong.Conte
 		out.Open = func(url string) error { return openBrowser(ctx, url) }
 	}
 	demo := app.NewDemoConfig(c.Employees, c.Assignments, c.Seed)
-	demo.Keep = isGiven(parsed, "database")
+	demo.Keep = isGiven(parsed, "database") // a database that the environment names is not filled by accident
 	config := cli.config()
 	config.DatabaseWait, config.DatabaseConnections = c.DatabaseWait, c.DatabaseConnections
 	return app.Demo(ctx, config, serve, demo, out)
-}
-
-// isGiven reports whether a flag is on the command line. A database that the
-// environment names is not filled by accident.
-func isGiven(parsed *kong.Context, flag string) bool {
-	for _, p := range parsed.Path {
-		if p.Flag != nil && p.Flag.Name == flag && !p.Resolved {
-			return true
-		}
-	}
-	return false
 }
 
 // openBrowser opens an address as the desktop does.

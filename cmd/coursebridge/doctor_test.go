@@ -60,13 +60,3 @@ func TestDoctorExplainsWhatToDo(t *testing.T) {
 		"warning public-url no public address is set")
 	wantFindings(t, runCommand(t, "doctor", "--database", "postgres://me@127.0.0.1:1/x"), 1, "failure database", "start the database, open the way to its port")
 }
-
-func TestLogsForPeople(t *testing.T) {
-	t.Parallel()
-	s := startServer(t, "sqlite://"+filepath.Join(t.TempDir(), "a.db"), "--log-format", "text")
-	s.get(t, "/cabinet/sign-in")
-	s.stop()
-	if log := s.log.String(); !strings.Contains(log, "level=INFO msg=serving address=") || !strings.Contains(log, "msg=request method=GET") || strings.Contains(log, "{") {
-		t.Errorf("the log is not text:\n%s", log)
-	}
-}

@@ -59,7 +59,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	if err != nil {
 		parsed = parseContext(err)
-		fail(stderr, fmt.Errorf("%w (try %s --help)", files.located(parsed, err), commandOf(parsed)))
+		fail(stderr, fmt.Errorf("%w (try %s --help)", files.withSources(parsed, err), commandOf(parsed)))
 		return 2
 	}
 	warnOfUnknownVariables(stderr, parser.Model, os.Environ())
@@ -68,7 +68,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	parsed.Bind(parser.Model)
 	if err := parsed.Run(&cli, files); err != nil && !errors.Is(err, context.Canceled) {
-		return fail(stderr, files.located(parsed, err))
+		return fail(stderr, files.withSources(parsed, err))
 	}
 	return 0
 }

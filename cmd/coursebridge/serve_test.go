@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -251,5 +252,15 @@ func TestMissingCertificatesAreWarnedOf(t *testing.T) {
 	cmd.Env = append(os.Environ(), "COURSEBRIDGE_TEST_NO_CERTIFICATES=1", "SSL_CERT_FILE="+nowhere+"/none", "SSL_CERT_DIR="+nowhere)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestLogsForPeople(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "sqlite://"+filepath.Join(t.TempDir(), "a.db"), "--log-format", "text")
+	s.get(t, "/cabinet/sign-in")
+	s.stop()
+	if log := s.log.String(); !strings.Contains(log, "level=INFO msg=serving address=") || !strings.Contains(log, "msg=request method=GET") || strings.Contains(log, "{") {
+		t.Errorf("the log is not text:\n%s", log)
 	}
 }

@@ -100,7 +100,7 @@ type configFileError struct {
 
 func (e *configFileError) Error() string {
 	texts := make([]string, 0, 1)
-	for _, one := range separate(e.err) {
+	for _, one := range splitJoined(e.err) {
 		texts = append(texts, one.Error())
 	}
 	return fmt.Sprintf("read the configuration file %s: %s", e.path, strings.Join(texts, "; "))

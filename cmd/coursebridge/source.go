@@ -18,10 +18,8 @@ const (
 
 // source describes where the value of a setting comes from.
 func (f *fileResolver) source(ctx *kong.Context, flag *kong.Flag) string {
-	for _, p := range ctx.Path {
-		if p.Flag != nil && p.Flag.Name == flag.Name && !p.Resolved {
-			return fromFlag
-		}
+	if isGiven(ctx, flag.Name) {
+		return fromFlag
 	}
 	if len(flag.Envs) == 0 {
 		return fromDefault
@@ -38,32 +36,42 @@ func (f *fileResolver) source(ctx *kong.Context, flag *kong.Flag) string {
 	return fromDefault
 }
 
+// isGiven reports whether a flag is on the command line.
+func isGiven(ctx *kong.Context, flag string) bool {
+	for _, p := range ctx.Path {
+		if p.Flag != nil && p.Flag.Name == flag && !p.Resolved {
+			return true
+		}
+	}
+	return false
+}
+
 // flagInText matches the first flag that an error names.
 var flagInText = regexp.MustCompile(`--([a-z][a-z-]*)`)
 
-// located adds to each error about a setting the place that its value comes from.
-func (f *fileResolver) located(ctx *kong.Context, err error) error {
+// withSources adds to each error about a setting where its value comes from.
+func (f *fileResolver) withSources(ctx *kong.Context, err error) error {
 	var inFile *configFileError
 	if errors.As(err, &inFile) {
 		return inFile
 	}
-	list := separate(err)
+	list := splitJoined(err)
 	if len(list) == 1 {
-		if where := f.where(ctx, err); where != "" {
-			return fmt.Errorf("%s: %w", where, err)
+		if source := f.sourceInError(ctx, err); source != "" {
+			return fmt.Errorf("%s: %w", source, err)
 		}
 		return err
 	}
 	texts := make([]string, len(list))
 	for i, one := range list {
-		texts[i] = f.located(ctx, one).Error()
+		texts[i] = f.withSources(ctx, one).Error()
 	}
 	return errors.New(strings.Join(texts, "; "))
 }
 
-// where returns the variable or the file that holds the setting which an error is
+// sourceInError returns the variable or the file that holds the setting which an error is
 // about. It is empty if the error is about none, or about a flag that was given.
-func (f *fileResolver) where(ctx *kong.Context, err error) string {
+func (f *fileResolver) sourceInError(ctx *kong.Context, err error) string {
 	name := flagInText.FindStringSubmatch(err.Error())
 	if ctx == nil || name == nil || strings.Contains(err.Error(), "(from envar ") { // kong names the variable itself
 		return ""
@@ -72,27 +80,28 @@ func (f *fileResolver) where(ctx *kong.Context, err error) string {
 		if flag.Name != name[1] {
 			continue
 		}
-		if where := f.source(ctx, flag); where != fromFlag && where != fromDefault {
-			return where
+		if source := f.source(ctx, flag); source != fromFlag && source != fromDefault {
+			return source
 		}
 	}
 	return ""
 }
 
-// separate returns the errors that were joined.
-func separate(err error) []error {
+// splitJoined returns the errors that were joined. An error that only wraps joined ones,
+// and so says more than they do, is not split.
+func splitJoined(err error) []error {
 	var joined interface{ Unwrap() []error }
 	if !errors.As(err, &joined) || err.Error() != errors.Join(joined.Unwrap()...).Error() {
 		return []error{err}
 	}
 	var out []error
 	for _, one := range joined.Unwrap() {
-		out = append(out, separate(one)...)
+		out = append(out, splitJoined(one)...)
 	}
 	return out
 }
 
-// helpWithDefault adds the default of a flag, and its variable, to its help.
+// helpWithDefault adds the default of a flag to its help, after the variable that kong adds.
 func helpWithDefault(value *kong.Value) string {
 	help := kong.DefaultHelpValueFormatter(value)
 	if value.Default == "" || value.IsBool() {

@@ -21,8 +21,7 @@ const (
 	nameFolding = 10 * time.Second
 	// totalFolding is how often the pending changes of totals are added up: a list
 	// reads those that are left.
-	totalFolding    = time.Second
-	compactInterval = 7 * 24 * time.Hour
+	totalFolding = time.Second
 	// dayFigures is how often companies are looked for that lack the figures of the day.
 	dayFigures = 10 * time.Minute
 	// stopGrace is how long running delivery attempts may take when the program stops.

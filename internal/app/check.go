@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
@@ -58,7 +57,7 @@ func (a *App) Check(ctx context.Context, repair bool) (Checked, error) {
 		}
 		for _, company := range list.Items {
 			if err := a.checkCompany(ctx, company.ID, repair, &out); err != nil {
-				return out, fmt.Errorf("check company %s: %w", strconv.FormatInt(company.ID, 10), err)
+				return out, fmt.Errorf("check company %d: %w", company.ID, err)
 			}
 		}
 		if !list.More {

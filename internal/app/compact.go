@@ -9,8 +9,10 @@ import (
 )
 
 const (
+	// compactedSetting is the key of the setting that holds when the file was compacted last.
 	compactedSetting = "compacted_at"
-	// compactCheck is how often a server looks whether a week has passed.
+	compactInterval  = 7 * 24 * time.Hour
+	// compactCheck is how often a server looks whether compactInterval has passed.
 	compactCheck = time.Hour
 	// maxWeeklyCompact is the largest database that a server compacts by itself:
 	// writers wait meanwhile.

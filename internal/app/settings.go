@@ -58,8 +58,8 @@ func (sc ServeConfig) checkListen() error {
 		{"debug-listen", "host:port", []string{sc.Inspect.DebugListen}},
 	} {
 		for _, address := range one.addresses {
-			isOther := one.flag == "listen" && (address == "systemd" || strings.HasPrefix(address, "unix:"))
-			if address != "" && !isOther && !isHostPort(address) {
+			isSocket := one.flag == "listen" && (address == "systemd" || strings.HasPrefix(address, "unix:"))
+			if address != "" && !isSocket && !isHostPort(address) {
 				problems = append(problems, fmt.Errorf("--%s cannot listen on %q: write --%s as %s; a port is at most 65535", one.flag, address, one.flag, one.forms))
 			}
 		}

@@ -24,12 +24,12 @@ var errLost = errors.New("the batch of this call ended without an answer")
 type Options struct {
 	// MaxSize is the largest number of requests in one batch; 64 by default.
 	MaxSize int
-	// MaxParallel is how many batches may run at once; 4 by default. A batch that
-	// has run for longer than SlowAfter does not count: whatever it waits for, the
-	// others do not wait for it.
+	// MaxParallel is how many batches that are not slow may run at once; 4 by default.
 	MaxParallel int
-	// SlowAfter is ten times MaxDelay by default. Where no batch waits for a lock,
-	// NeverSlow keeps a slow database from getting ever more batches at once.
+	// SlowAfter is how long a batch runs before it is slow, and no longer counts for
+	// MaxParallel: it may wait for a lock, which the others need not do. It is ten times
+	// MaxDelay by default. Where no batch waits for a lock, NeverSlow keeps a slow
+	// database from getting ever more batches at once.
 	SlowAfter time.Duration
 	// ParallelThreshold is how many waiting calls start a second batch while one
 	// runs, so that the database has work while answers travel; 8 by default.
@@ -113,15 +113,14 @@ func (b *Batcher[Request, Response]) enter(own *call[Request, Response]) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.waiting = append(b.waiting, own)
-	fresh, enough := b.freshBatches(), len(b.waiting) >= b.options.ParallelThreshold
-	switch {
-	case fresh == 0 && (enough || !b.options.Collect):
-	case fresh == 1 && enough && b.options.MaxParallel > 1:
-	default:
+	running, manyWait := b.countNotSlow(), len(b.waiting) >= b.options.ParallelThreshold
+	first := running == 0 && (manyWait || !b.options.Collect)
+	second := running == 1 && manyWait && b.options.MaxParallel > 1
+	if !first && !second {
 		own.done = make(chan struct{})
 		return false
 	}
-	b.startParallel(own)
+	b.startLedBy(own)
 	return true
 }
 
@@ -136,7 +135,7 @@ func (b *Batcher[Request, Response]) wait(ctx context.Context, own *call[Request
 		case <-ctx.Done():
 			return !b.leave(own)
 		case <-delay.C:
-			if b.overtake(own) {
+			if b.startDelayed(own) {
 				return true
 			}
 			delay.Reset(b.options.SlowAfter) // a batch that ends starts the next one sooner
@@ -144,7 +143,8 @@ func (b *Batcher[Request, Response]) wait(ctx context.Context, own *call[Request
 	}
 }
 
-// leave withdraws a call, unless its goroutine has to run a batch.
+// leave withdraws a call whose context has ended. It reports whether the caller may
+// return; otherwise its goroutine has to run a batch.
 func (b *Batcher[Request, Response]) leave(own *call[Request, Response]) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -155,30 +155,31 @@ func (b *Batcher[Request, Response]) leave(own *call[Request, Response]) bool {
 	return own.batch == nil
 }
 
-// overtake starts a batch in parallel to slow ones, if the limit allows it.
-func (b *Batcher[Request, Response]) overtake(own *call[Request, Response]) bool {
+// startDelayed starts a batch for a call that has waited for long enough, if MaxParallel
+// allows it.
+func (b *Batcher[Request, Response]) startDelayed(own *call[Request, Response]) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !slices.Contains(b.waiting, own) || b.freshBatches() >= b.options.MaxParallel {
+	if !slices.Contains(b.waiting, own) || b.countNotSlow() >= b.options.MaxParallel {
 		return false
 	}
-	b.startParallel(own)
+	b.startLedBy(own)
 	return true
 }
 
-// freshBatches counts the running batches that are not slow.
-func (b *Batcher[Request, Response]) freshBatches() int {
-	fresh := 0
+// countNotSlow counts the running batches that are not slow.
+func (b *Batcher[Request, Response]) countNotSlow() int {
+	n := 0
 	for _, leader := range b.running {
 		if time.Since(leader.started) < b.options.SlowAfter {
-			fresh++
+			n++
 		}
 	}
-	return fresh
+	return n
 }
 
-// startParallel makes a batch of the calls that wait, led by own.
-func (b *Batcher[Request, Response]) startParallel(own *call[Request, Response]) {
+// startLedBy makes a batch of the calls that wait, led by own.
+func (b *Batcher[Request, Response]) startLedBy(own *call[Request, Response]) {
 	i := slices.Index(b.waiting, own)
 	b.waiting[0], b.waiting[i] = own, b.waiting[0]
 	b.startNext()
@@ -216,7 +217,7 @@ func (b *Batcher[Request, Response]) finish(leader *call[Request, Response]) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.running = slices.DeleteFunc(b.running, func(c *call[Request, Response]) bool { return c == leader })
-	if len(b.waiting) > 0 && b.freshBatches() < b.options.MaxParallel {
+	if len(b.waiting) > 0 && b.countNotSlow() < b.options.MaxParallel {
 		close(b.startNext().done)
 	}
 }

@@ -21,15 +21,16 @@ const maxLines = 10_000
 
 // assignInput reads the form of the assign page.
 func (p *page) assignInput(values url.Values) (view.AssignForm, domain.People, domain.AssignCourses) {
-	get := func(name string) string { return strings.TrimSpace(cleanText(values.Get(name))) }
+	read := func(name string) string { return cleanText(values.Get(name)) }
+	get := func(name string) string { return strings.TrimSpace(read(name)) }
 	form := view.AssignForm{
-		Everyone: get("everyone") != "", Search: get("q"), Pasted: cleanText(values.Get("pasted")), When: get("when"), Days: get("days"),
+		Everyone: get("everyone") != "", Search: get("q"), Pasted: read("pasted"), When: get("when"), Days: get("days"),
 		Date: get("date"), Required: get("required") != "", Again: get("again") != "", DefaultDays: p.identity.Company.DefaultDeadlineDays,
 		Errors: view.Errors{}, ChosenTags: map[string]bool{}, ChosenCourses: map[string]bool{},
 	}
 	who := domain.People{All: form.Everyone, IDs: ids(values["person"])}
 	if get("listed") != "" {
-		shown, f := employeeFilterOf(func(name string) string { return values.Get("listed" + strings.ToUpper(name[:1]) + name[1:]) })
+		shown, f := employeeFilterOf(func(name string) string { return read("listed" + strings.ToUpper(name[:1]) + name[1:]) })
 		form.Listed, who.Listed = &shown, &f
 	}
 	for _, tag := range values["tag"] {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
-	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/service"
 )
 
@@ -31,23 +30,19 @@ var tabLabels = map[domain.AssignmentTab]string{
 
 // assignmentQuery reads the filter from the address or from a form. It returns the
 // filter as shown and as the list takes it.
-func assignmentQuery(read func(string) string) (view.AssignmentFilter, domain.AssignmentQuery) {
+func assignmentQuery(read fieldReader) (view.AssignmentFilter, domain.AssignmentQuery) {
 	q := domain.AssignmentQuery{Tab: domain.AssignmentTab(read("tab")), Tag: read("tag"), Search: strings.TrimSpace(read("q")), Recent: read("recent") != ""}
 	q.Normalize()
 	q.CourseID, _ = strconv.ParseInt(read("course"), 10, 64) // anything else is no course's id
-	shown := view.AssignmentFilter{Tab: string(q.Tab), Search: q.Search, Tag: q.Tag, Required: read("required")}
+	shown := view.AssignmentFilter{Tab: string(q.Tab), Search: q.Search, Tag: q.Tag}
 	if q.CourseID != 0 {
 		shown.Course = strconv.FormatInt(q.CourseID, 10)
 	}
 	if q.Recent {
 		shown.Recent = "1"
 	}
-	switch shown.Required {
-	case "yes", "no":
-		required := shown.Required == "yes"
-		q.Required = &required
-	default:
-		shown.Required = ""
+	if required := domain.Requirement(read("required")); required.Flag() != nil {
+		q.Required, shown.Required = required.Flag(), string(required)
 	}
 	return shown, q
 }
@@ -134,14 +129,11 @@ func (p *page) assignmentView(a domain.Assignment) view.Assignment {
 // exportAssignments answers with the filtered list as a CSV file.
 func exportAssignments(p *page) error {
 	_, q := assignmentQuery(p.query)
-	ctx, file := p.r.Context(), service.ReportFile{Format: service.ReportCSV, BOM: true}
-	return httpapi.Download(ctx, p.w, func(begin httpapi.Begin) error {
-		return p.Reports.AssignmentList(ctx, p.caller(), q, file, service.BeginReport(begin))
-	})
+	return download(p, csvForExcel(), p.Reports.WriteAssignmentList, q)
 }
 
-// authorizePost reports whether the person may change the company, if the request is
-// a form. The answer is the same whether or not the record of the form exists.
+// authorizePost refuses a form of somebody who may not change the company. It is called
+// before the record of the form is looked up, so that the answer does not depend on it.
 func (p *page) authorizePost() error {
 	if p.r.Method != http.MethodPost {
 		return nil
@@ -149,23 +141,16 @@ func (p *page) authorizePost() error {
 	return p.caller().Authorize(domain.PermissionChange)
 }
 
-// withAssignment returns a handler that looks up the assignment in the path. Those of
-// other companies do not exist here.
+// withAssignment returns a handler that looks up the assignment in the path.
 func withAssignment(handle func(p *page, a domain.Assignment) error) handler {
 	return func(p *page) error {
-		if err := p.authorizePost(); err != nil {
-			return err
-		}
-		id, err := p.id()
+		id, err := p.authorizedID()
 		if err != nil {
 			return err
 		}
 		a, err := p.Learning.Assignment(p.r.Context(), p.caller(), id)
-		if domain.CodeOf(err) == domain.CodeWrongCompany {
-			return errPageNotFound
-		}
 		if err != nil {
-			return err
+			return hideForeign(err)
 		}
 		return handle(p, a)
 	}

@@ -1,7 +1,6 @@
 package cabinet
 
 import (
-	"context"
 	"net/url"
 	"strconv"
 
@@ -117,14 +116,11 @@ var auditActions = []view.Option{
 	{Value: "sign_in.", Label: "Sign-ins"}, {Value: "password.", Label: "Passwords"}, {Value: "second_factor.", Label: "Two-step verification"},
 }
 
-// exportAudit answers with the filtered log as a CSV file. It starts with a byte
-// order mark, so that Excel reads it as UTF-8.
+// exportAudit answers with the filtered log as a CSV file.
 func exportAudit(p *page) error {
 	shown, f := p.auditFilter()
 	if len(shown.Errors) > 0 {
 		return p.redirect(view.PathAudit + "?" + p.r.URL.RawQuery)
 	}
-	return p.exportCSV(func(ctx context.Context, file service.ReportFile, begin service.BeginReport) error {
-		return p.Reports.AuditLog(ctx, p.caller(), f, file, begin)
-	})
+	return download(p, csvForExcel(), p.Reports.WriteAuditLog, f)
 }

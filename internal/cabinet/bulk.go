@@ -19,7 +19,7 @@ const maxPicked = 500
 
 // bulkPick reads which assignments an action is for. Its error is to be shown above the
 // list of assignments.
-func bulkPick(read func(string) string, ids []string) (view.BulkForm, domain.AssignmentPick, error) {
+func bulkPick(read fieldReader, ids []string) (view.BulkForm, domain.AssignmentPick, error) {
 	shown, q := assignmentQuery(read)
 	form := view.BulkForm{Filter: shown, Act: read("act"), All: read("all") != "", Days: read("days"), Errors: view.Errors{}}
 	pick := domain.AssignmentPick{All: form.All, Query: q}
@@ -117,11 +117,9 @@ func (c *Cabinet) jobPages(private register) {
 	private("POST "+view.PathJobs+"/{id}/undo", undoJob)
 }
 
+// jobFromPath returns the company's background work that the path names.
 func (p *page) jobFromPath() (domain.Job, error) {
-	if err := p.authorizePost(); err != nil {
-		return domain.Job{}, err
-	}
-	id, err := p.id()
+	id, err := p.authorizedID()
 	if err != nil {
 		return domain.Job{}, err
 	}

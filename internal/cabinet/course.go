@@ -8,8 +8,6 @@ import (
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
-	"github.com/coursebridge/coursebridge/internal/httpapi"
-	"github.com/coursebridge/coursebridge/internal/service"
 )
 
 const (
@@ -78,29 +76,19 @@ func courseView(o domain.CourseOverview) view.Course {
 // exportCourseList answers with the narrowed list as a CSV file.
 func exportCourseList(p *page) error {
 	_, q := p.courseQuery()
-	ctx, file := p.r.Context(), service.ReportFile{Format: service.ReportCSV, BOM: true}
-	return httpapi.Download(ctx, p.w, func(begin httpapi.Begin) error {
-		return p.Reports.CourseList(ctx, p.caller(), q, file, service.BeginReport(begin))
-	})
+	return download(p, csvForExcel(), p.Reports.WriteCourses, q)
 }
 
-// withCourse returns a handler that looks up the course in the path. Those that are not
-// the company's do not exist here.
+// withCourse returns a handler that looks up the course in the path.
 func withCourse(handle func(p *page, c domain.Course) error) handler {
 	return func(p *page) error {
-		if err := p.authorizePost(); err != nil {
-			return err
-		}
-		id, err := p.id()
+		id, err := p.authorizedID()
 		if err != nil {
 			return err
 		}
 		c, err := p.Learning.Course(p.r.Context(), p.caller(), id)
-		if domain.CodeOf(err) == domain.CodeWrongCompany {
-			return errPageNotFound
-		}
 		if err != nil {
-			return err
+			return hideForeign(err)
 		}
 		return handle(p, c)
 	}

@@ -6,8 +6,6 @@ import (
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
-	"github.com/coursebridge/coursebridge/internal/httpapi"
-	"github.com/coursebridge/coursebridge/internal/service"
 )
 
 const employeeRows = 50
@@ -30,8 +28,8 @@ func (p *page) employeeFilter() (view.EmployeeFilter, domain.EmployeeListFilter)
 	return employeeFilterOf(p.query)
 }
 
-func employeeFilterOf(read func(string) string) (view.EmployeeFilter, domain.EmployeeListFilter) {
-	shown := view.EmployeeFilter{Search: strings.TrimSpace(cleanText(read("q"))), Tag: cleanText(read("tag")), Show: read("show")}
+func employeeFilterOf(read fieldReader) (view.EmployeeFilter, domain.EmployeeListFilter) {
+	shown := view.EmployeeFilter{Search: strings.TrimSpace(read("q")), Tag: read("tag"), Show: read("show")}
 	f := domain.EmployeeListFilter{Search: shown.Search, Tag: shown.Tag, Select: domain.EmployeeSelection(shown.Show)}
 	if f.Check() != nil {
 		shown.Show, f.Select = "", domain.EmployeesWorking
@@ -75,12 +73,8 @@ func employeeView(e domain.EmployeeOverview) view.Employee {
 	}
 }
 
-// exportEmployees answers with the narrowed list as a CSV file. It starts with a
-// byte order mark, so that Excel reads it as UTF-8.
+// exportEmployees answers with the narrowed list as a CSV file.
 func exportEmployees(p *page) error {
 	_, f := p.employeeFilter()
-	ctx, file := p.r.Context(), service.ReportFile{Format: service.ReportCSV, BOM: true}
-	return httpapi.Download(ctx, p.w, func(begin httpapi.Begin) error {
-		return p.Reports.EmployeeList(ctx, p.caller(), f, file, service.BeginReport(begin))
-	})
+	return download(p, csvForExcel(), p.Reports.WriteEmployeeList, f)
 }

@@ -9,12 +9,29 @@ import (
 	"github.com/coursebridge/coursebridge/internal/service"
 )
 
-// exportCSV answers with the CSV file that write makes.
-func (p *page) exportCSV(write func(ctx context.Context, file service.ReportFile, begin service.BeginReport) error) error {
+// reportWriter is a method of service.Reports that writes what a filter selects.
+type reportWriter[F any] func(ctx context.Context, c domain.Caller, filter F, file service.ReportFile) error
+
+// download answers with a file of what the filter selects.
+func download[F any](p *page, file service.ReportFile, write reportWriter[F], filter F) error {
 	ctx := p.r.Context()
 	return httpapi.Download(ctx, p.w, func(begin httpapi.Begin) error {
-		return write(ctx, service.ReportFile{Format: service.ReportCSV, BOM: true}, service.BeginReport(begin))
+		file.Begin = service.BeginReport(begin)
+		return write(ctx, p.caller(), filter, file)
 	})
+}
+
+// csvForExcel returns a CSV file with a byte order mark, so that Excel reads it as UTF-8.
+func csvForExcel() service.ReportFile {
+	return service.ReportFile{Format: service.ReportCSV, BOM: true}
+}
+
+// requestedFile returns the file whose format the address names: XLSX, otherwise CSV.
+func (p *page) requestedFile() service.ReportFile {
+	if p.query("format") == string(service.ReportXLSX) {
+		return service.ReportFile{Format: service.ReportXLSX}
+	}
+	return csvForExcel()
 }
 
 func exportDeliveries(p *page) error {
@@ -22,9 +39,7 @@ func exportDeliveries(p *page) error {
 	if len(shown.Errors) > 0 {
 		return p.redirect(view.PathDeliveries + "?" + p.r.URL.RawQuery)
 	}
-	err := p.exportCSV(func(ctx context.Context, file service.ReportFile, begin service.BeginReport) error {
-		return p.Reports.DeliveryList(ctx, p.caller(), f, file, begin)
-	})
+	err := download(p, csvForExcel(), p.Reports.WriteDeliveries, f)
 	if errs, ok := formErrors(err); ok && domain.CodeOf(err) == domain.CodeInvalid {
 		return p.redirectProblem(firstError(errs), view.PathDeliveries+"?"+p.r.URL.RawQuery)
 	}
@@ -39,9 +54,7 @@ func exportRequests(p *page) error {
 	if len(shown.Errors) > 0 {
 		return p.redirect(view.PathRequests + "?" + p.r.URL.RawQuery)
 	}
-	return p.exportCSV(func(ctx context.Context, file service.ReportFile, begin service.BeginReport) error {
-		return p.Reports.RequestList(ctx, p.caller(), f, file, begin)
-	})
+	return download(p, csvForExcel(), p.Reports.WriteAPIRequests, f)
 }
 
 func exportTokens(p *page) error {
@@ -50,9 +63,7 @@ func exportTokens(p *page) error {
 		now := p.Now()
 		f.LiveAt = &now
 	}
-	return p.exportCSV(func(ctx context.Context, file service.ReportFile, begin service.BeginReport) error {
-		return p.Reports.TokenList(ctx, p.caller(), f, file, begin)
-	})
+	return download(p, csvForExcel(), p.Reports.WriteTokens, f)
 }
 
 func exportEndpoints(p *page) error {
@@ -60,7 +71,5 @@ func exportEndpoints(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.exportCSV(func(ctx context.Context, file service.ReportFile, begin service.BeginReport) error {
-		return p.Reports.WebhookList(ctx, p.caller(), list, file, begin)
-	})
+	return download(p, csvForExcel(), p.Reports.WriteWebhooks, list)
 }

@@ -99,12 +99,10 @@ func homeSteps(done map[view.StepKind]bool) []view.Step {
 		{Kind: view.StepPeople, Path: view.PathImport}, {Kind: view.StepAssign, Path: view.PathAssign},
 		{Kind: view.StepInvite, Path: view.PathInvite}, {Kind: view.StepConnect, Path: view.PathOverview},
 	}
-	left := false
 	for i := range out {
 		out[i].Done = done[out[i].Kind]
-		left = left || !out[i].Done
 	}
-	if !left {
+	if !slices.ContainsFunc(out, func(s view.Step) bool { return !s.Done }) {
 		return nil
 	}
 	return out

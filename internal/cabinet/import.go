@@ -242,7 +242,7 @@ func importRows(p *page) error {
 	}
 	rows := [][]string{{"row", "result", "course", "problem"}}
 	for _, row := range all {
-		rows = append(rows, []string{strconv.FormatInt(row.Number+1, 10), string(row.Outcome), row.Assigned, row.Problem})
+		rows = append(rows, []string{strconv.FormatInt(row.Number+1, 10), string(row.Outcome), string(row.Course), row.Problem})
 	}
 	return p.csvFile("import-"+strconv.FormatInt(in.ID, 10)+".csv", rows)
 }

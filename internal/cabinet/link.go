@@ -8,15 +8,27 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// signInLink looks up the one-time link in the path. It returns good = false if it
-// has already answered that the link is not valid.
-func (p *page) signInLink() (link domain.SignInLink, good bool, err error) {
-	link, err = p.SignIn.Link(p.r.Context(), p.r.PathValue("token"))
-	if domain.CodeOf(err) == domain.CodeNotFound {
-		p.render(http.StatusNotFound, view.SetPasswordPage(p.bare(), view.SetPassword{Expired: true}))
-		return link, false, nil
+// withLink returns a handler that looks up the one-time link in the path. It calls accept,
+// signed in, for a link that only adds a company, and choosePassword for any other.
+func withLink(accept, choosePassword func(*page, domain.SignInLink) error) handler {
+	return func(p *page) error {
+		link, err := p.SignIn.Link(p.r.Context(), p.r.PathValue("token"))
+		if domain.CodeOf(err) == domain.CodeNotFound {
+			p.render(http.StatusNotFound, view.SetPasswordPage(p.bare(), view.SetPassword{Expired: true}))
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		addsCompany, err := p.onlyAddsCompany(link)
+		if err != nil {
+			return err
+		}
+		if addsCompany {
+			return p.withIdentity(func() error { return accept(p, link) })
+		}
+		return choosePassword(p, link)
 	}
-	return link, err == nil, err
 }
 
 func (p *page) linkView(link domain.SignInLink) view.SetPassword {
@@ -27,10 +39,11 @@ func (p *page) linkView(link domain.SignInLink) view.SetPassword {
 	}
 }
 
-// joins reports whether the link only adds a company to those of a person who has a
-// password: they sign in with it and accept. An operator's link to someone whose address
-// was never proved, or who serves the company already, lets choose a new password.
-func (p *page) joins(link domain.SignInLink) (bool, error) {
+// onlyAddsCompany reports whether the link only adds a company to those of a person who
+// has a password: they sign in with it and accept. An operator's link to someone whose
+// address was never proved, or who serves the company already, lets them choose a new
+// password.
+func (p *page) onlyAddsCompany(link domain.SignInLink) (bool, error) {
 	if !link.SignsIn() {
 		return true, nil
 	}
@@ -45,21 +58,13 @@ func (p *page) joins(link domain.SignInLink) (bool, error) {
 	return !serves, err
 }
 
-// linkForm does not use the link up, because mail scanners open it too.
-func linkForm(p *page) error {
-	link, good, err := p.signInLink()
-	if err != nil || !good {
-		return err
-	}
-	joins, err := p.joins(link)
-	if err != nil {
-		return err
-	}
-	if joins {
-		return p.withIdentity(func() error {
-			return p.showConfirm(view.InvitationAccept(link.CompanyName, view.PathSignInLink(p.r.PathValue("token"))))
-		})
-	}
+// confirmInvitation and passwordForm do not use the link up, because mail scanners open
+// it too.
+func confirmInvitation(p *page, link domain.SignInLink) error {
+	return p.showConfirm(view.InvitationAccept(link.CompanyName, view.PathSignInLink(p.r.PathValue("token"))))
+}
+
+func passwordForm(p *page, link domain.SignInLink) error {
 	return p.renderOK(view.SetPasswordPage(p.bare(), p.linkView(link)))
 }
 
@@ -77,7 +82,7 @@ func (p *page) withIdentity(then func() error) error {
 	return then()
 }
 
-func (p *page) acceptInvitation() error {
+func acceptInvitation(p *page, _ domain.SignInLink) error {
 	company, err := p.SignIn.Accept(p.r.Context(), p.actor(), p.r.PathValue("token"))
 	if err != nil {
 		return err
@@ -86,18 +91,8 @@ func (p *page) acceptInvitation() error {
 	return p.redirectDone("You are now an administrator of this company.", view.PathHome)
 }
 
-func useLink(p *page) error {
-	link, good, err := p.signInLink()
-	if err != nil || !good {
-		return err
-	}
-	joins, err := p.joins(link)
-	if err != nil {
-		return err
-	}
-	if joins {
-		return p.withIdentity(p.acceptInvitation)
-	}
+// signInAndSetPassword uses the link up.
+func signInAndSetPassword(p *page, link domain.SignInLink) error {
 	v := p.linkView(link)
 	v.Errors = checkNewPassword(p, link.Administrator.Email)
 	if len(v.Errors) > 0 {

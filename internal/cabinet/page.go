@@ -63,6 +63,24 @@ func (p *page) id() (int64, error) {
 	return parseID(p.r.PathValue("id"))
 }
 
+// authorizedID is id for pages with a form: it refuses one of somebody who may change
+// nothing before its record is looked up, as authorizePost does.
+func (p *page) authorizedID() (int64, error) {
+	if err := p.authorizePost(); err != nil {
+		return 0, err
+	}
+	return p.id()
+}
+
+// hideForeign returns an error as the cabinet reports it: records of other companies do
+// not exist here.
+func hideForeign(err error) error {
+	if domain.CodeOf(err) == domain.CodeWrongCompany {
+		return errPageNotFound
+	}
+	return err
+}
+
 func parseID(text string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
@@ -86,8 +104,11 @@ func (p *page) fields(name string) []string {
 	return p.r.PostForm[name]
 }
 
-// query reads one value of the address.
+// query returns one value of the address without bytes that a database refuses.
 func (p *page) query(name string) string { return cleanText(p.r.URL.Query().Get(name)) }
+
+// fieldReader returns one value of a form or an address as page.field and page.query do.
+type fieldReader func(name string) string
 
 // cleanText removes bytes that a database refuses.
 func cleanText(text string) string {

@@ -25,10 +25,10 @@ var tooManyTicks = fmt.Sprintf("Tick at most %d people at once", maxPicked)
 
 // peopleBulk reads what is to be done, and to whom. Its error is to be shown above the
 // list of employees.
-func (p *page) peopleBulk(read func(string) string, picked []string) (view.PeopleBulk, domain.People, error) {
+func (p *page) peopleBulk(read fieldReader, picked []string) (view.PeopleBulk, domain.People, error) {
 	shown, f := employeeFilterOf(read)
 	form := view.PeopleBulk{
-		Filter: shown, Act: read("act"), All: read("all") != "", Tags: cleanText(read("tags")), When: read("when"), Date: read("date"),
+		Filter: shown, Act: read("act"), All: read("all") != "", Tags: read("tags"), When: read("when"), Date: read("date"),
 		MinDate: p.tomorrow(), Errors: view.Errors{},
 	}
 	who := domain.People{IDs: ids(picked)}

@@ -18,7 +18,7 @@ type period struct {
 }
 
 // readPeriod reads the period control. Fields that are not a time become errors.
-func (p *page) readPeriod(read func(string) string, errs view.Errors) period {
+func (p *page) readPeriod(read fieldReader, errs view.Errors) period {
 	out := period{shown: view.Period{Choice: read("period"), From: read("from"), To: read("to")}}
 	if length, known := periodLengths[out.shown.Choice]; known {
 		from := p.Now().Add(-length)

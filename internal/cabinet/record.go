@@ -3,8 +3,6 @@ package cabinet
 import (
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
-	"github.com/coursebridge/coursebridge/internal/httpapi"
-	"github.com/coursebridge/coursebridge/internal/service"
 )
 
 // recordAssignments is how many assignments a person's printed record shows.
@@ -37,7 +35,5 @@ func exportRecord(p *page) error {
 	if err != nil {
 		return err
 	}
-	return httpapi.Download(p.r.Context(), p.w, func(begin httpapi.Begin) error {
-		return p.Reports.AssignmentList(p.r.Context(), p.caller(), domain.AssignmentQuery{EmployeeID: e.ID}, p.reportFile(), service.BeginReport(begin))
-	})
+	return download(p, p.requestedFile(), p.Reports.WriteAssignmentList, domain.AssignmentQuery{EmployeeID: e.ID})
 }

@@ -25,7 +25,7 @@ const (
 // redeliverFilter reads what to send again, from the address or from the posted
 // form. The end of an open period is now, so that the preview and what follows it
 // mean the same deliveries.
-func (p *page) redeliverFilter(read func(string) string) (view.RedeliverForm, domain.RedeliveryFilter) {
+func (p *page) redeliverFilter(read fieldReader) (view.RedeliverForm, domain.RedeliveryFilter) {
 	form := view.RedeliverForm{Endpoint: read("endpoint"), Event: read("event"), State: read("state"), Errors: view.Errors{}}
 	f := domain.RedeliveryFilter{Kind: domain.EventKind(form.Event)}
 	undelivered := []domain.DeliveryState{domain.DeliveryFailed, domain.DeliveryHeld}

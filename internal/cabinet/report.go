@@ -8,7 +8,6 @@ import (
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
-	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/service"
 )
 
@@ -20,15 +19,14 @@ const (
 func (c *Cabinet) reportPages(private register) {
 	private("GET "+view.PathReports, reports)
 	for kind, r := range map[domain.ReportKind]struct {
-		show   func(*page, reportRequest) error
-		export reportExport
+		show, export func(*page, reportRequest) error
 	}{
 		domain.ReportOverdue: {overdueReport, exportOverdue}, domain.ReportCourses: {completionByCourse, exportCourses},
 		domain.ReportTags: {completionByTag, exportTags}, domain.ReportCompliance: {complianceReport, exportCompliance},
 		domain.ReportMatrix: {matrixReport, exportMatrix},
 	} {
 		private("GET "+view.PathReport(string(kind)), withReport(kind, r.show))
-		private("GET "+view.PathReport(string(kind), "export"), exportReport(kind, r.export))
+		private("GET "+view.PathReport(string(kind), "export"), withReport(kind, r.export))
 	}
 	private("GET "+view.PathReport(reportPersons), personSearch)
 	c.recordPages(private)
@@ -59,8 +57,8 @@ type reportRequest struct {
 }
 
 // withReport returns a handler that reads the filter of a report.
-func withReport(kind domain.ReportKind, show func(*page, reportRequest) error) handler {
-	return func(p *page) error { return show(p, p.reportRequest(kind)) }
+func withReport(kind domain.ReportKind, handle func(*page, reportRequest) error) handler {
+	return func(p *page) error { return handle(p, p.reportRequest(kind)) }
 }
 
 // reportRequest reads the filter from the address. What is no filter is ignored.
@@ -244,43 +242,22 @@ func complianceReport(p *page, r reportRequest) error {
 	return p.renderOK(view.ComplianceReportPage(p.shell(), v))
 }
 
-// reportExport writes a report to a file.
-type reportExport func(p *page, r reportRequest, file service.ReportFile, begin service.BeginReport) error
-
-// exportReport answers with the report as a file.
-func exportReport(kind domain.ReportKind, write reportExport) handler {
-	return func(p *page) error {
-		return httpapi.Download(p.r.Context(), p.w, func(begin httpapi.Begin) error {
-			return write(p, p.reportRequest(kind), p.reportFile(), service.BeginReport(begin))
-		})
-	}
+func exportOverdue(p *page, r reportRequest) error {
+	return download(p, p.requestedFile(), p.Reports.WriteAssignmentList, r.assignmentQuery())
 }
 
-// reportFile returns the file that the address asks for: XLSX, or CSV with a byte
-// order mark, so that Excel reads it as UTF-8.
-func (p *page) reportFile() service.ReportFile {
-	if p.query("format") == string(service.ReportXLSX) {
-		return service.ReportFile{Format: service.ReportXLSX}
-	}
-	return service.ReportFile{Format: service.ReportCSV, BOM: true}
+func exportCourses(p *page, r reportRequest) error {
+	return download(p, p.requestedFile(), p.Reports.WriteCourseCompletion, r.question)
 }
 
-func exportOverdue(p *page, r reportRequest, file service.ReportFile, begin service.BeginReport) error {
-	return p.Reports.AssignmentList(p.r.Context(), p.caller(), r.assignmentQuery(), file, begin)
+func exportTags(p *page, r reportRequest) error {
+	return download(p, p.requestedFile(), p.Reports.WriteTagCompletion, r.question)
 }
 
-func exportCourses(p *page, r reportRequest, file service.ReportFile, begin service.BeginReport) error {
-	return p.Reports.CourseCompletionFile(p.r.Context(), p.caller(), r.question, file, begin)
+func exportCompliance(p *page, r reportRequest) error {
+	return download(p, p.requestedFile(), p.Reports.WriteCompliance, r.question)
 }
 
-func exportTags(p *page, r reportRequest, file service.ReportFile, begin service.BeginReport) error {
-	return p.Reports.TagCompletionFile(p.r.Context(), p.caller(), r.question, file, begin)
-}
-
-func exportCompliance(p *page, r reportRequest, file service.ReportFile, begin service.BeginReport) error {
-	return p.Reports.ComplianceFile(p.r.Context(), p.caller(), r.question, file, begin)
-}
-
-func exportMatrix(p *page, r reportRequest, file service.ReportFile, begin service.BeginReport) error {
-	return p.Reports.MatrixFile(p.r.Context(), p.caller(), r.matrixQuery(), file, begin)
+func exportMatrix(p *page, r reportRequest) error {
+	return download(p, p.requestedFile(), p.Reports.WriteMatrix, r.matrixQuery())
 }

@@ -19,10 +19,10 @@ func (c *Cabinet) savedViewPages(private register) {
 
 // viewFilter returns the part of a query that a view of the page keeps: filters that
 // the page knows, without the search and the position in the list.
-func viewFilter(page domain.ViewPage, read func(string) string) url.Values {
+func viewFilter(page domain.ViewPage, read fieldReader) url.Values {
 	out := url.Values{}
 	for _, name := range view.ViewFilters[string(page)] {
-		if value := cleanText(read(name)); value != "" {
+		if value := read(name); value != "" {
 			out.Set(name, value)
 		}
 	}
@@ -52,7 +52,7 @@ func savedViewOf(v domain.SavedView) view.SavedView {
 
 // newViewForm returns the form for the page and the filter that the request names.
 // Codes: not_found.
-func (p *page) newViewForm(read func(string) string) (view.SavedViewForm, error) {
+func (p *page) newViewForm(read fieldReader) (view.SavedViewForm, error) {
 	page := domain.ViewPage(read("page"))
 	if _, known := view.ViewFilters[string(page)]; !known {
 		return view.SavedViewForm{}, errPageNotFound
@@ -107,10 +107,7 @@ func saveView(p *page) error {
 // withView returns a handler that looks up the view in the path.
 func withView(handle func(p *page, v view.SavedView) error) handler {
 	return func(p *page) error {
-		if err := p.authorizePost(); err != nil {
-			return err
-		}
-		id, err := p.id()
+		id, err := p.authorizedID()
 		if err != nil {
 			return err
 		}

@@ -59,19 +59,19 @@ func tokens(p *page) error {
 	now, company := p.Now(), p.identity.Company.ID
 	v := view.TokenList{Revoked: p.query("all") != "", Search: domain.CleanSearch(p.query("q"))}
 	f := domain.TokenFilter{CompanyID: company, Search: v.Search}
-	if !v.Revoked {
+	if !v.Revoked { // those that are not active are counted, but not shown
 		all, err := p.Tokens.List(p.r.Context(), f, domain.PageRequest{Number: 1, Limit: 1})
 		if err != nil {
 			return err
 		}
-		v.Hidden, f.LiveAt = all.Total, &now
+		v.Hidden, f.LiveAt = all.Total, &now // Hidden has the active ones too, until they are counted
 	}
 	request := domain.PageRequest{Number: 1, Limit: tokenRows, After: p.position(domain.TokenList)}
 	list, err := p.Tokens.List(p.r.Context(), f, request)
 	if err != nil {
 		return err
 	}
-	v.Total, v.Hidden = list.Total, max(v.Hidden-list.Total, 0)
+	v.Total, v.Hidden = list.Total, max(v.Hidden-list.Total, 0) // a token may have been made between the two counts
 	for _, t := range list.Items {
 		v.Tokens = append(v.Tokens, p.tokenView(t))
 	}
@@ -130,7 +130,7 @@ func (p *page) newToken(form view.TokenForm) (domain.NewToken, view.Errors) {
 	}
 	expires, err := p.expiry(form.Expiry, form.Date)
 	if err != nil {
-		errs[expiryDate] = sentence(err.Error())
+		errs["date"] = sentence(err.Error())
 	}
 	in.ExpiresAt = expires
 	if in.Allowed, err = domain.ParsePrefixes(strings.Split(form.Allowed, "\n")); err != nil {

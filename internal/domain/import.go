@@ -82,10 +82,8 @@ type ImportRow struct {
 	Number  int64 // from 1, without the head
 	Cells   []string
 	Outcome ImportOutcome // empty until the row was carried out
-	// Assigned is what became of the course that the row names: ImportAssigned,
-	// ImportAlready or empty.
-	Assigned string
-	Problem  string
+	Course  ImportCourseOutcome
+	Problem string
 }
 
 // ImportOutcome is what an import does, or did, with a row.

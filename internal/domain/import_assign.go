@@ -16,16 +16,20 @@ const (
 	ImportRequired ImportField = "required"
 )
 
-// What became of the course that a row names; empty if it names none.
+// ImportCourseOutcome is what an import does, or did, with the course that a row names;
+// empty if it names none.
+type ImportCourseOutcome string
+
+// The outcomes for courses.
 const (
-	ImportAssigned = "assigned"
-	ImportAlready  = "already"
+	CourseAssigned ImportCourseOutcome = "assigned"
+	CourseHeld     ImportCourseOutcome = "already" // the person has the course
 )
 
 // Assigns reports whether a column names courses.
 func (i Import) Assigns() bool { return slices.Contains(i.Fields, ImportCourse) }
 
-// ImportAssignment is the course that a row assigns. Course is 0 if it names none.
+// ImportAssignment is the course that a row assigns. CourseID is 0 if it names none.
 type ImportAssignment struct {
 	CourseID int64
 	Deadline *time.Time // nil: the company's default
@@ -133,8 +137,8 @@ func parseYesNo(text string) (bool, error) {
 
 // PersonCourse asks to assign a course to an employee who does not have it yet.
 type PersonCourse struct {
-	EmployeeID int64
-	ExternalID string // of the assignment
+	EmployeeID           int64
+	AssignmentExternalID string // of the new assignment
 	ImportAssignment
 }
 

@@ -152,12 +152,12 @@ func (f *fake) Now() time.Time { return now }
 // fakeReports writes an empty report of assignments, and is too busy for one of employees.
 type fakeReports struct{}
 
-func (fakeReports) Assignments(ctx context.Context, _ domain.Caller, _ domain.AssignmentFilter, _ service.ReportFile, begin service.BeginReport) error {
-	_, err := io.WriteString(begin(ctx, "assignments.csv", "text/csv"), "id\r\n")
+func (fakeReports) WriteAssignments(ctx context.Context, _ domain.Caller, _ domain.AssignmentFilter, file service.ReportFile) error {
+	_, err := io.WriteString(file.Begin(ctx, "assignments.csv", "text/csv"), "id\r\n")
 	return err
 }
 
-func (fakeReports) Employees(context.Context, domain.Caller, domain.EmployeeFilter, service.ReportFile, service.BeginReport) error {
+func (fakeReports) WriteEmployees(context.Context, domain.Caller, domain.EmployeeFilter, service.ReportFile) error {
 	return domain.Errorf(domain.CodeTooManyReports, "Too many.")
 }
 

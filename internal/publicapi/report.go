@@ -11,8 +11,8 @@ import (
 
 // ReportService writes report files. Codes: too_many_reports.
 type ReportService interface {
-	Assignments(ctx context.Context, c domain.Caller, f domain.AssignmentFilter, file service.ReportFile, begin service.BeginReport) error
-	Employees(ctx context.Context, c domain.Caller, f domain.EmployeeFilter, file service.ReportFile, begin service.BeginReport) error
+	WriteAssignments(ctx context.Context, c domain.Caller, f domain.AssignmentFilter, file service.ReportFile) error
+	WriteEmployees(ctx context.Context, c domain.Caller, f domain.EmployeeFilter, file service.ReportFile) error
 }
 
 // reportAssignments answers with a file of assignments.
@@ -24,7 +24,8 @@ func (h *handler) reportAssignments(format service.ReportFormat) httpapi.Handler
 			return err
 		}
 		return httpapi.Download(ctx, w, func(begin httpapi.Begin) error {
-			return h.reports.Assignments(ctx, callerOf(r), filter, file, service.BeginReport(begin))
+			file.Begin = service.BeginReport(begin)
+			return h.reports.WriteAssignments(ctx, callerOf(r), filter, file)
 		})
 	})
 }
@@ -38,7 +39,8 @@ func (h *handler) reportEmployees(format service.ReportFormat) httpapi.Handler[d
 			return err
 		}
 		return httpapi.Download(ctx, w, func(begin httpapi.Begin) error {
-			return h.reports.Employees(ctx, callerOf(r), filter, file, service.BeginReport(begin))
+			file.Begin = service.BeginReport(begin)
+			return h.reports.WriteEmployees(ctx, callerOf(r), filter, file)
 		})
 	})
 }

@@ -86,7 +86,7 @@ func TestAuditPages(t *testing.T) {
 		_, err := f.audit.List(ctx, c, domain.AuditFilter{Actor: "robot"}, domain.PageRequest{Limit: 1})
 		wantCode(f.t, "an unknown actor", err, domain.CodeInvalid)
 		reports := service.NewReports(f.store, service.ReportOptions{})
-		err = reports.AuditLog(ctx, c, domain.AuditFilter{Actor: "robot"}, service.ReportFile{Format: service.ReportCSV}, nil)
+		err = reports.WriteAuditLog(ctx, c, domain.AuditFilter{Actor: "robot"}, service.ReportFile{Format: service.ReportCSV})
 		wantCode(f.t, "export of an unknown actor", err, domain.CodeInvalid)
 	})
 }

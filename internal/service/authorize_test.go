@@ -32,9 +32,9 @@ var reads = map[string][]string{
 	"SavedViews":     {"Get", "List"},
 	"Requests":       {"Find", "Hours", "List"},
 	"Reports": {
-		"AssignmentList", "Assignments", "AuditLog", "Compliance", "ComplianceFile", "CompletionByCourse", "CompletionByTag",
-		"CourseCompletionFile", "CourseList", "DeliveryList", "EmployeeList", "Employees", "Lateness", "Matrix", "MatrixFile", "RequestList",
-		"TagCompletionFile", "TokenList", "UsedCourses", "WebhookList",
+		"Compliance", "CompletionByCourse", "CompletionByTag", "Lateness", "Matrix", "UsedCourses",
+		"WriteAPIRequests", "WriteAssignmentList", "WriteAssignments", "WriteAuditLog", "WriteCompliance", "WriteCourseCompletion", "WriteCourses", "WriteDeliveries",
+		"WriteEmployeeList", "WriteEmployees", "WriteMatrix", "WriteTagCompletion", "WriteTokens", "WriteWebhooks",
 	},
 }
 

@@ -76,6 +76,8 @@ func (s *Companies) Resume(ctx context.Context, by domain.Actor, id int64) (doma
 	return s.store.SuspendCompany(ctx, by, id, false)
 }
 
+// generateLink returns a new sign-in link and its token. It makes an owner, unless the
+// caller changes the role.
 func generateLink(kind domain.LinkKind, lifetime time.Duration) (string, domain.NewLink) {
 	token := domain.GenerateLink(kind)
 	hash, _, _ := domain.ParseLink(token)

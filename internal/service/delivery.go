@@ -20,7 +20,7 @@ type DeliveryStore interface {
 	Redelivery(ctx context.Context, company, id int64) (domain.Redelivery, error)
 	OpenRedeliveries(ctx context.Context) ([]domain.Redelivery, error)
 	ContinueRedelivery(ctx context.Context, company, id int64, limit int) (finished bool, err error)
-	FailRedelivery(ctx context.Context, j domain.Redelivery, problem string, most int) error
+	RecordRedeliveryFailure(ctx context.Context, j domain.Redelivery, problem string, maxFailures int) error
 	AddPartitionsAhead(ctx context.Context, retention time.Duration) error
 	DropPartitions(ctx context.Context, before time.Time) error
 	RowRetention(retention time.Duration) time.Duration

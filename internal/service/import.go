@@ -164,7 +164,7 @@ func (i *Imports) step(ctx context.Context, c domain.Caller, job domain.Job) (do
 		return domain.JobProgress{}, err
 	}
 	for n, d := range decided {
-		rows[n].Outcome, rows[n].Assigned = d.outcome, d.assigned
+		rows[n].Outcome, rows[n].Course = d.outcome, d.course
 		if d.err != nil {
 			rows[n].Outcome, rows[n].Problem = domain.ImportFailed, importProblem(d.err)
 		}

@@ -40,7 +40,7 @@ type importDecision struct {
 	person     domain.Provision
 	assignment domain.ImportAssignment
 	outcome    domain.ImportOutcome
-	assigned   string // ImportAssigned or ImportAlready; empty without a course, or while this is not known
+	course     domain.ImportCourseOutcome // also empty while it is not known
 	employee   domain.Employee
 	patch      domain.EmployeePatch
 	matched    []int64 // the ids of the employees with the row's external id or e-mail, even if it fails
@@ -96,13 +96,13 @@ func (r *importRun) registerNew(in domain.Provision) bool {
 	return found && before.ExternalID == in.ExternalID && before.Name == in.Name && slices.Equal(before.Tags, in.Tags)
 }
 
-// markHeld sets assigned of each valid row with a course: to ImportAlready if the person
-// has it, otherwise to ImportAssigned.
-func (r *importRun) markHeld(ctx context.Context, decided []importDecision) error {
+// decideCourses sets the outcome for the course of each valid row that names one: whether
+// the person has it.
+func (r *importRun) decideCourses(ctx context.Context, decided []importDecision) error {
 	var employees, courses []int64
 	for n := range decided {
 		if d := &decided[n]; d.err == nil && d.assignment.CourseID != 0 {
-			d.assigned = domain.ImportAssigned
+			d.course = domain.CourseAssigned
 			if d.employee.ID != 0 {
 				employees, courses = append(employees, d.employee.ID), append(courses, d.assignment.CourseID)
 			}
@@ -116,8 +116,8 @@ func (r *importRun) markHeld(ctx context.Context, decided []importDecision) erro
 		return err
 	}
 	for n := range decided {
-		if d := &decided[n]; d.assigned != "" && held[[2]int64{d.employee.ID, d.assignment.CourseID}] {
-			d.assigned = domain.ImportAlready
+		if d := &decided[n]; d.course != "" && held[[2]int64{d.employee.ID, d.assignment.CourseID}] {
+			d.course = domain.CourseHeld
 		}
 	}
 	return nil
@@ -163,7 +163,7 @@ func (i *Imports) decideAll(ctx context.Context, c domain.Caller, in domain.Impo
 		if err != nil {
 			return err
 		}
-		if err := run.markHeld(ctx, decided); err != nil {
+		if err := run.decideCourses(ctx, decided); err != nil {
 			return err
 		}
 		for n, d := range decided {
@@ -183,10 +183,10 @@ func (i *Imports) decideAll(ctx context.Context, c domain.Caller, in domain.Impo
 // countRow adds one row to what an import would do.
 func countRow(out *domain.ImportCheck, row domain.ImportRow, d importDecision) {
 	out.Counts[d.outcome]++
-	switch d.assigned {
-	case domain.ImportAssigned:
+	switch d.course {
+	case domain.CourseAssigned:
 		out.Assign++
-	case domain.ImportAlready:
+	case domain.CourseHeld:
 		out.Already++
 	}
 	switch {
@@ -266,7 +266,7 @@ func (i *Imports) assign(ctx context.Context, c domain.Caller, in domain.Import,
 	}
 	list := make([]domain.PersonCourse, len(rows))
 	for n, d := range rows {
-		list[n] = domain.PersonCourse{ExternalID: fmt.Sprintf("import-%d-%d", in.ID, d.number), ImportAssignment: d.assignment}
+		list[n] = domain.PersonCourse{AssignmentExternalID: fmt.Sprintf("import-%d-%d", in.ID, d.number), ImportAssignment: d.assignment}
 		if e := states[n].ByEmail; e != nil {
 			list[n].EmployeeID = e.ID
 		}
@@ -280,9 +280,9 @@ func (i *Imports) assign(ctx context.Context, c domain.Caller, in domain.Import,
 		case outcome.Refused != "":
 			d.err = domain.Errorf(outcome.Refused, "The person was imported, but the course could not be assigned: %s.", assignProblems[outcome.Refused])
 		case outcome.IsHeld:
-			d.assigned = domain.ImportAlready
+			d.course = domain.CourseHeld
 		default:
-			d.assigned = domain.ImportAssigned
+			d.course = domain.CourseAssigned
 		}
 	}
 	return nil

@@ -69,25 +69,25 @@ func TestImportContinuesAfterACrash(t *testing.T) {
 	})
 }
 
-// TestFailedRowNamesItsPerson checks a file in which the rows of two employees are wrong:
-// they are in the file, so they are not missing from it.
+// TestFailedRowNamesItsPerson checks a file in which the rows of three employees are wrong,
+// each in another way: they are in the file, so they are not missing from it.
 func TestFailedRowNamesItsPerson(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
 		_, anna := f.settled("anna@x.test")
 		c := anna.Caller(here)
-		for _, id := range []string{"E1", "E2", "E3"} {
+		for _, id := range []string{"E1", "E2", "E3", "E4"} {
 			_, _, err := f.store.Provision(ctx, c, domain.Provision{ExternalID: id, Email: id + "@x.test", Name: "Name"})
 			must(f.t, "provision", err)
 		}
 		imports := service.NewImports(f.store, service.NewJobs(f.store, slog.New(slog.DiscardHandler)))
-		in, err := imports.Upload(ctx, c, "people.csv", []byte("id,name,email\nE1,One,no address\nE2,Two,E1@x.test\n"))
+		in, err := imports.Upload(ctx, c, "people.csv", []byte("id,name,email,course\nE1,One,no address,\nE2,Two,E1@x.test,\n,Three,E3@x.test,Nonsense\n"))
 		must(f.t, "upload", err)
 		check, err := imports.Check(ctx, c, in)
 		must(f.t, "check", err)
-		if check.Counts[domain.ImportFailed] != 2 || check.Missing != 1 || check.MissingPeople[0].ExternalID != "E3" {
-			f.t.Errorf("the check counts %v and misses %v, want 2 failed and E3 missing", check.Counts, check.MissingPeople)
+		if check.Counts[domain.ImportFailed] != 3 || check.Missing != 1 || check.MissingPeople[0].ExternalID != "E4" {
+			f.t.Errorf("the check counts %v and misses %v, want 3 failed and E4 missing", check.Counts, check.MissingPeople)
 		}
 	})
 }

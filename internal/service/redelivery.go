@@ -101,7 +101,7 @@ func (w *Webhooks) continueRedelivery(ctx context.Context, j domain.Redelivery) 
 	if ctx.Err() != nil || domain.CodeOf(err) == domain.CodeUnavailable {
 		return false // it says nothing about the redelivery
 	}
-	if err := w.store.FailRedelivery(ctx, j, jobProblem(err), redeliverFails); err != nil {
+	if err := w.store.RecordRedeliveryFailure(ctx, j, jobProblem(err), redeliverFails); err != nil {
 		w.log.Warn("note the failure of a redelivery", "redelivery", j.ID, "error", err)
 	}
 	return false

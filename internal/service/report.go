@@ -44,10 +44,11 @@ type ReportOptions struct {
 // DefaultReportOptions are the limits used unless the operator sets others.
 var DefaultReportOptions = ReportOptions{Timeout: 10 * time.Minute, PerCompany: 4, Total: 16}
 
-// ReportFile describes the file that a caller asks for.
+// ReportFile describes the file that a caller asks for, and where it is written.
 type ReportFile struct {
 	Format ReportFormat
 	BOM    bool // a CSV file starts with a byte order mark, which Excel needs
+	Begin  BeginReport
 }
 
 // ReportFormat is the format of a report file, and the extension of its name.
@@ -82,57 +83,49 @@ func NewReports(store ReportStore, options ReportOptions) *Reports {
 	return &Reports{store: store, options: options, counter: newCounter(), running: map[int64]int{}}
 }
 
-// Assignments writes the report of the company's assignments. Codes:
+// WriteAssignments writes the report of the company's assignments. Codes:
 // too_many_reports.
-func (r *Reports) Assignments(ctx context.Context, c domain.Caller, f domain.AssignmentFilter, file ReportFile, begin BeginReport) error {
-	return writeReport(ctx, r, assignmentTable, reportRequest{c, file, begin}, func(ctx context.Context, _ time.Time, yield func([]domain.Assignment) error) error {
+func (r *Reports) WriteAssignments(ctx context.Context, c domain.Caller, f domain.AssignmentFilter, file ReportFile) error {
+	return assignmentTable.write(ctx, r, c, file, func(ctx context.Context, _ time.Time, yield func([]domain.Assignment) error) error {
 		return r.store.AssignmentReport(ctx, c.Company.ID, f, yield)
 	})
 }
 
-// AssignmentList writes what the cabinet's list of assignments shows. Codes:
+// WriteAssignmentList writes what the cabinet's list of assignments shows. Codes:
 // too_many_reports.
-func (r *Reports) AssignmentList(ctx context.Context, c domain.Caller, q domain.AssignmentQuery, file ReportFile, begin BeginReport) error {
+func (r *Reports) WriteAssignmentList(ctx context.Context, c domain.Caller, q domain.AssignmentQuery, file ReportFile) error {
 	q.Normalize()
-	return writeReport(ctx, r, assignmentTable, reportRequest{c, file, begin}, func(ctx context.Context, _ time.Time, yield func([]domain.Assignment) error) error {
+	return assignmentTable.write(ctx, r, c, file, func(ctx context.Context, _ time.Time, yield func([]domain.Assignment) error) error {
 		return r.store.AssignmentListReport(ctx, c.Company.ID, q, yield)
 	})
 }
 
-// Employees writes the report of the company's employees, with the number of each
+// WriteEmployees writes the report of the company's employees, with the number of each
 // one's assignments by status. Codes: too_many_reports.
-func (r *Reports) Employees(ctx context.Context, c domain.Caller, f domain.EmployeeFilter, file ReportFile, begin BeginReport) error {
-	return writeReport(ctx, r, employeeTable, reportRequest{c, file, begin}, func(ctx context.Context, now time.Time, yield func([]domain.EmployeeSummary) error) error {
+func (r *Reports) WriteEmployees(ctx context.Context, c domain.Caller, f domain.EmployeeFilter, file ReportFile) error {
+	return employeeTable.write(ctx, r, c, file, func(ctx context.Context, now time.Time, yield func([]domain.EmployeeSummary) error) error {
 		return r.store.EmployeeReport(ctx, c.Company.ID, f, now, yield)
 	})
 }
 
-// AuditLog writes the company's audit log, the newest entry first. Codes:
+// WriteAuditLog writes the company's audit log, the newest entry first. Codes:
 // invalid_request, too_many_reports.
-func (r *Reports) AuditLog(ctx context.Context, c domain.Caller, f domain.AuditFilter, file ReportFile, begin BeginReport) error {
+func (r *Reports) WriteAuditLog(ctx context.Context, c domain.Caller, f domain.AuditFilter, file ReportFile) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
-	return writeReport(ctx, r, auditTable, reportRequest{c, file, begin}, func(ctx context.Context, _ time.Time, yield func([]domain.AuditEntry) error) error {
+	return auditTable.write(ctx, r, c, file, func(ctx context.Context, _ time.Time, yield func([]domain.AuditEntry) error) error {
 		return r.store.AuditReport(ctx, c.Company.ID, f, yield)
 	})
-}
-
-// reportRequest is who asks for a report, as which file, and where it is written.
-type reportRequest struct {
-	caller domain.Caller
-	file   ReportFile
-	begin  BeginReport
 }
 
 // reportSource passes the rows of a report to yield in batches. All rows are judged
 // overdue or not at the same instant, now.
 type reportSource[T any] func(ctx context.Context, now time.Time, yield func([]T) error) error
 
-// writeReport writes the rows of a source to a file, and records the download in the
-// audit log first.
-func writeReport[T any](ctx context.Context, r *Reports, t reportTable[T], req reportRequest, source reportSource[T]) error {
-	c := req.caller
+// write writes the rows of a source to a file, within the limits of r. Before that it
+// records the download in the audit log.
+func (t reportTable[T]) write(ctx context.Context, r *Reports, c domain.Caller, file ReportFile, source reportSource[T]) error {
 	if err := r.acquire(c.Company.ID); err != nil {
 		return err
 	}
@@ -148,7 +141,7 @@ func writeReport[T any](ctx context.Context, r *Reports, t reportTable[T], req r
 	}
 	download := domain.AuditEntry{
 		CompanyID: c.Company.ID, Actor: c.Actor, Action: "report.downloaded", RecordKind: "report", RecordID: t.name,
-		Detail: fmt.Sprintf("As %s.", strings.ToUpper(string(req.file.Format))),
+		Detail: fmt.Sprintf("As %s.", strings.ToUpper(string(file.Format))),
 	}
 	if err := r.store.RecordAudit(ctx, download); err != nil {
 		return err
@@ -156,7 +149,7 @@ func writeReport[T any](ctx context.Context, r *Reports, t reportTable[T], req r
 	now := r.store.Now()
 	var w report.Writer
 	start := func() (err error) {
-		w, err = t.writer(ctx, req.file, now.In(zone), req.begin)
+		w, err = t.writer(ctx, file, now.In(zone))
 		return err
 	}
 	cells := make([]report.Cell, 0, len(t.columns))

@@ -8,13 +8,13 @@ import (
 	"github.com/coursebridge/coursebridge/internal/report"
 )
 
-// CourseCompletionFile writes the completion by course. Codes: too_many_reports.
-func (r *Reports) CourseCompletionFile(ctx context.Context, c domain.Caller, q domain.ReportQuestion, file ReportFile, begin BeginReport) error {
+// WriteCourseCompletion writes the completion by course. Codes: too_many_reports.
+func (r *Reports) WriteCourseCompletion(ctx context.Context, c domain.Caller, q domain.ReportQuestion, file ReportFile) error {
 	names, err := r.usedCourseNames(ctx, c)
 	if err != nil {
 		return err
 	}
-	return writeReport(ctx, r, courseCompletionTable(names), reportRequest{c, file, begin}, func(ctx context.Context, _ time.Time, yield func([]domain.Completion) error) error {
+	return courseCompletionTable(names).write(ctx, r, c, file, func(ctx context.Context, _ time.Time, yield func([]domain.Completion) error) error {
 		rows, err := r.countByCourse(ctx, c, q)
 		if err != nil {
 			return err
@@ -23,9 +23,9 @@ func (r *Reports) CourseCompletionFile(ctx context.Context, c domain.Caller, q d
 	})
 }
 
-// TagCompletionFile writes the completion by tag. Codes: too_many_reports.
-func (r *Reports) TagCompletionFile(ctx context.Context, c domain.Caller, q domain.ReportQuestion, file ReportFile, begin BeginReport) error {
-	return writeReport(ctx, r, tagCompletionTable, reportRequest{c, file, begin}, func(ctx context.Context, _ time.Time, yield func([]domain.Completion) error) error {
+// WriteTagCompletion writes the completion by tag. Codes: too_many_reports.
+func (r *Reports) WriteTagCompletion(ctx context.Context, c domain.Caller, q domain.ReportQuestion, file ReportFile) error {
+	return tagCompletionTable.write(ctx, r, c, file, func(ctx context.Context, _ time.Time, yield func([]domain.Completion) error) error {
 		rows, err := r.countByTag(ctx, c, q)
 		if err != nil {
 			return err
@@ -67,8 +67,8 @@ var tagCompletionTable = reportTable[domain.Completion]{
 	},
 }
 
-// ComplianceFile writes the compliance on a day by course. Codes: too_many_reports.
-func (r *Reports) ComplianceFile(ctx context.Context, c domain.Caller, q domain.ReportQuestion, file ReportFile, begin BeginReport) error {
+// WriteCompliance writes the compliance on a day by course. Codes: too_many_reports.
+func (r *Reports) WriteCompliance(ctx context.Context, c domain.Caller, q domain.ReportQuestion, file ReportFile) error {
 	names, err := r.usedCourseNames(ctx, c)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (r *Reports) ComplianceFile(ctx context.Context, c domain.Caller, q domain.
 				report.Int(row.Late), report.Int(row.Missing), report.Num(100*float64(row.InTime+row.Late)/float64(row.Due())))
 		},
 	}
-	return writeReport(ctx, r, table, reportRequest{c, file, begin}, func(ctx context.Context, _ time.Time, yield func([]domain.Compliance) error) error {
+	return table.write(ctx, r, c, file, func(ctx context.Context, _ time.Time, yield func([]domain.Compliance) error) error {
 		rows, err := r.countCompliance(ctx, c, q)
 		if err != nil {
 			return err
@@ -104,15 +104,15 @@ type matrixRow struct {
 	cells  []domain.MatrixCell
 }
 
-// MatrixFile writes the matrix: all people that match, and the courses of the part
+// WriteMatrix writes the matrix: all people that match, and the courses of the part
 // that is shown. Codes: invalid_request, too_many_reports.
-func (r *Reports) MatrixFile(ctx context.Context, c domain.Caller, q domain.MatrixQuery, file ReportFile, begin BeginReport) error {
+func (r *Reports) WriteMatrix(ctx context.Context, c domain.Caller, q domain.MatrixQuery, file ReportFile) error {
 	shown, err := r.matrixCourses(ctx, c, q)
 	if err != nil {
 		return err
 	}
 	table := matrixTable(shown.Courses)
-	return writeReport(ctx, r, table, reportRequest{c, file, begin}, func(ctx context.Context, _ time.Time, yield func([]matrixRow) error) error {
+	return table.write(ctx, r, c, file, func(ctx context.Context, _ time.Time, yield func([]matrixRow) error) error {
 		return r.store.EmployeeListReport(ctx, c.Company.ID, q.People, func(people []domain.EmployeeOverview) error {
 			cells, err := r.matrixCells(ctx, c, people, shown.Courses)
 			if err != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/coursebridge/coursebridge/internal/report"
 )
 
-// CourseList writes the courses that the cabinet's list shows, all pages of it. Codes:
+// WriteCourses writes the courses that the cabinet's list shows, all pages of it. Codes:
 // too_many_reports.
-func (r *Reports) CourseList(ctx context.Context, c domain.Caller, q domain.CourseQuery, file ReportFile, begin BeginReport) error {
-	return writeReport(ctx, r, courseListTable, reportRequest{c, file, begin}, func(ctx context.Context, _ time.Time, yield func([]domain.CourseOverview) error) error {
+func (r *Reports) WriteCourses(ctx context.Context, c domain.Caller, q domain.CourseQuery, file ReportFile) error {
+	return courseListTable.write(ctx, r, c, file, func(ctx context.Context, _ time.Time, yield func([]domain.CourseOverview) error) error {
 		all, err := r.store.CourseOverviews(ctx, c.Company.ID)
 		if err != nil {
 			return err

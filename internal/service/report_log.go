@@ -18,14 +18,14 @@ type ReportLogStore interface {
 	TokenReport(ctx context.Context, f domain.TokenFilter, yield func([]domain.Token) error) error
 }
 
-// DeliveryList writes the delivery log, the newest delivery first. Codes:
+// WriteDeliveries writes the delivery log, the newest delivery first. Codes:
 // invalid_request, too_many_reports.
-func (r *Reports) DeliveryList(ctx context.Context, c domain.Caller, f domain.DeliveryFilter, file ReportFile, begin BeginReport) error {
+func (r *Reports) WriteDeliveries(ctx context.Context, c domain.Caller, f domain.DeliveryFilter, file ReportFile) error {
 	checks := checkDeliveryFilter(f)
 	if err := checks.Err(); err != nil {
 		return err
 	}
-	return writeReport(ctx, r, deliveryTable, reportRequest{c, file, begin}, func(ctx context.Context, _ time.Time, yield func([]domain.Delivery) error) error {
+	return deliveryTable.write(ctx, r, c, file, func(ctx context.Context, _ time.Time, yield func([]domain.Delivery) error) error {
 		return r.store.DeliveryReport(ctx, c.Company.ID, f, yield)
 	})
 }
@@ -66,10 +66,10 @@ var deliveryTable = reportTable[domain.Delivery]{
 	},
 }
 
-// RequestList writes the log of the calls of the API, the newest first. Codes:
+// WriteAPIRequests writes the log of the calls of the API, the newest first. Codes:
 // too_many_reports.
-func (r *Reports) RequestList(ctx context.Context, c domain.Caller, f domain.APIRequestFilter, file ReportFile, begin BeginReport) error {
-	return writeReport(ctx, r, requestTable, reportRequest{c, file, begin}, func(ctx context.Context, _ time.Time, yield func([]domain.APIRequest) error) error {
+func (r *Reports) WriteAPIRequests(ctx context.Context, c domain.Caller, f domain.APIRequestFilter, file ReportFile) error {
+	return requestTable.write(ctx, r, c, file, func(ctx context.Context, _ time.Time, yield func([]domain.APIRequest) error) error {
 		return r.store.APIRequestReport(ctx, c.Company.ID, f, yield)
 	})
 }
@@ -97,10 +97,10 @@ var requestTable = reportTable[domain.APIRequest]{
 	},
 }
 
-// TokenList writes the company's tokens, the newest first. Codes: too_many_reports.
-func (r *Reports) TokenList(ctx context.Context, c domain.Caller, f domain.TokenFilter, file ReportFile, begin BeginReport) error {
+// WriteTokens writes the company's tokens, the newest first. Codes: too_many_reports.
+func (r *Reports) WriteTokens(ctx context.Context, c domain.Caller, f domain.TokenFilter, file ReportFile) error {
 	f.CompanyID = c.Company.ID
-	return writeReport(ctx, r, tokenTable, reportRequest{c, file, begin}, func(ctx context.Context, _ time.Time, yield func([]domain.Token) error) error {
+	return tokenTable.write(ctx, r, c, file, func(ctx context.Context, _ time.Time, yield func([]domain.Token) error) error {
 		return r.store.TokenReport(ctx, f, yield)
 	})
 }

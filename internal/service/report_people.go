@@ -9,13 +9,13 @@ import (
 	"github.com/coursebridge/coursebridge/internal/report"
 )
 
-// EmployeeList writes the employees that the cabinet's list shows, all pages of it.
+// WriteEmployeeList writes the employees that the cabinet's list shows, all pages of it.
 // Codes: invalid_request, too_many_reports.
-func (r *Reports) EmployeeList(ctx context.Context, c domain.Caller, f domain.EmployeeListFilter, file ReportFile, begin BeginReport) error {
+func (r *Reports) WriteEmployeeList(ctx context.Context, c domain.Caller, f domain.EmployeeListFilter, file ReportFile) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
-	return writeReport(ctx, r, employeeListTable, reportRequest{c, file, begin}, func(ctx context.Context, _ time.Time, yield func([]domain.EmployeeOverview) error) error {
+	return employeeListTable.write(ctx, r, c, file, func(ctx context.Context, _ time.Time, yield func([]domain.EmployeeOverview) error) error {
 		return r.store.EmployeeListReport(ctx, c.Company.ID, f, yield)
 	})
 }

@@ -19,13 +19,13 @@ type reportTable[T any] struct {
 }
 
 // writer starts the file. The location of now is the time zone of all times.
-func (t *reportTable[T]) writer(ctx context.Context, file ReportFile, now time.Time, begin BeginReport) (report.Writer, error) {
+func (t *reportTable[T]) writer(ctx context.Context, file ReportFile, now time.Time) (report.Writer, error) {
 	name := fmt.Sprintf("%s-%s.%s", t.name, now.Format(time.DateOnly), file.Format)
 	switch file.Format {
 	case ReportCSV:
-		return report.NewCSV(begin(ctx, name, "text/csv; charset=utf-8"), t.columns, now.Location(), file.BOM)
+		return report.NewCSV(file.Begin(ctx, name, "text/csv; charset=utf-8"), t.columns, now.Location(), file.BOM)
 	case ReportXLSX:
-		w := begin(ctx, name, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
+		w := file.Begin(ctx, name, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
 		return report.NewXLSX(w, t.columns, now.Location(), t.sheet)
 	}
 	return nil, fmt.Errorf("there are no %q files", file.Format)

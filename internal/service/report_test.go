@@ -82,6 +82,14 @@ func (f *file) begin(_ context.Context, name, contentType string) io.Writer {
 	return f
 }
 
+func (f *file) csv() service.ReportFile {
+	return service.ReportFile{Format: service.ReportCSV, Begin: f.begin}
+}
+
+func (f *file) xlsx() service.ReportFile {
+	return service.ReportFile{Format: service.ReportXLSX, Begin: f.begin}
+}
+
 func instant(s string) time.Time {
 	t, err := domain.ParseInstant(s)
 	if err != nil {
@@ -92,8 +100,6 @@ func instant(s string) time.Time {
 
 var (
 	riga       = domain.Caller{Company: domain.Company{ID: 7, TimeZone: "Europe/Riga"}}
-	csvFile    = service.ReportFile{Format: service.ReportCSV}
-	xlsxFile   = service.ReportFile{Format: service.ReportXLSX}
 	activeAt   = instant("2026-07-02T08:00:00.250Z")
 	halfPoints = domain.Points(92_50)
 )
@@ -137,7 +143,7 @@ func TestAssignmentReport(t *testing.T) {
 	t.Parallel()
 	r := service.NewReports(stocked(), service.DefaultReportOptions)
 	var f file
-	must(t, "write", r.Assignments(t.Context(), riga, domain.AssignmentFilter{}, csvFile, f.begin))
+	must(t, "write", r.WriteAssignments(t.Context(), riga, domain.AssignmentFilter{}, f.csv()))
 	if diff := cmp.Diff(assignmentLines, f.String()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -145,7 +151,7 @@ func TestAssignmentReport(t *testing.T) {
 		t.Errorf("%s, %s", f.name, f.contentType)
 	}
 	var marked file
-	must(t, "write", r.Assignments(t.Context(), riga, domain.AssignmentFilter{}, service.ReportFile{Format: service.ReportCSV, BOM: true}, marked.begin))
+	must(t, "write", r.WriteAssignments(t.Context(), riga, domain.AssignmentFilter{}, service.ReportFile{Format: service.ReportCSV, BOM: true, Begin: marked.begin}))
 	if marked.String() != "\uFEFF"+assignmentLines {
 		t.Errorf("with a BOM: %q", marked.String())
 	}
@@ -155,7 +161,7 @@ func TestEmployeeReport(t *testing.T) {
 	t.Parallel()
 	r := service.NewReports(stocked(), service.DefaultReportOptions)
 	var f file
-	must(t, "write", r.Employees(t.Context(), riga, domain.EmployeeFilter{}, csvFile, f.begin))
+	must(t, "write", r.WriteEmployees(t.Context(), riga, domain.EmployeeFilter{}, f.csv()))
 	want := "id,externalId,email,name,role,tags,joinedAt,assigned,started,completed,failed,needsRetry,overdue\r\n" +
 		"9,E-9,e9@x.test,Eve,manager,a; b; c,2026-07-02T11:00:00.25+03:00,1,2,3,4,5,6\r\n" +
 		"10,,e10@x.test,Ann,employee,,2026-07-02T11:00:00.25+03:00,0,0,0,0,0,0\r\n"
@@ -171,7 +177,7 @@ func TestReportWorkbook(t *testing.T) {
 	t.Parallel()
 	r := service.NewReports(stocked(), service.DefaultReportOptions)
 	var f file
-	must(t, "write", r.Assignments(t.Context(), riga, domain.AssignmentFilter{}, xlsxFile, f.begin))
+	must(t, "write", r.WriteAssignments(t.Context(), riga, domain.AssignmentFilter{}, f.xlsx()))
 	if f.name != "assignments-2026-07-03.xlsx" || f.contentType != "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" {
 		t.Errorf("%s, %s", f.name, f.contentType)
 	}
@@ -195,12 +201,12 @@ func TestEmptyReportHasItsHeader(t *testing.T) {
 	t.Parallel()
 	r := service.NewReports(&shelf{}, service.DefaultReportOptions)
 	var f file
-	must(t, "write", r.Assignments(t.Context(), riga, domain.AssignmentFilter{}, csvFile, f.begin))
+	must(t, "write", r.WriteAssignments(t.Context(), riga, domain.AssignmentFilter{}, f.csv()))
 	if got := f.String(); !strings.HasPrefix(got, "id,externalId,") || strings.Count(got, "\r\n") != 1 {
 		t.Errorf("%q", got)
 	}
 	var book file
-	must(t, "write", r.Employees(t.Context(), riga, domain.EmployeeFilter{}, xlsxFile, book.begin))
+	must(t, "write", r.WriteEmployees(t.Context(), riga, domain.EmployeeFilter{}, book.xlsx()))
 	opened, err := excelize.OpenReader(&book)
 	must(t, "open", err)
 	if rows, err := opened.GetRows("Employees"); err != nil || len(rows) != 1 {
@@ -215,12 +221,12 @@ func TestReportFails(t *testing.T) {
 	gone := errors.New("gone")
 	before := &shelf{err: gone}
 	var f file
-	if err := service.NewReports(before, service.DefaultReportOptions).Assignments(t.Context(), riga, domain.AssignmentFilter{}, csvFile, f.begin); !errors.Is(err, gone) || f.name != "" {
+	if err := service.NewReports(before, service.DefaultReportOptions).WriteAssignments(t.Context(), riga, domain.AssignmentFilter{}, f.csv()); !errors.Is(err, gone) || f.name != "" {
 		t.Errorf("before the first row: %v, file %q", err, f.name)
 	}
 	after := stocked()
 	after.err = gone
-	if err := service.NewReports(after, service.DefaultReportOptions).Assignments(t.Context(), riga, domain.AssignmentFilter{}, xlsxFile, f.begin); !errors.Is(err, gone) || f.name == "" {
+	if err := service.NewReports(after, service.DefaultReportOptions).WriteAssignments(t.Context(), riga, domain.AssignmentFilter{}, f.xlsx()); !errors.Is(err, gone) || f.name == "" {
 		t.Errorf("after the last row: %v, file %q", err, f.name)
 	}
 	if _, err := excelize.OpenReader(&f); err == nil {
@@ -233,7 +239,7 @@ func TestReportOfUnknownTimeZoneFails(t *testing.T) {
 	t.Parallel()
 	caller := domain.Caller{Company: domain.Company{ID: 7, TimeZone: "Mars/Olympus_Mons"}}
 	var f file
-	err := service.NewReports(stocked(), service.DefaultReportOptions).Assignments(t.Context(), caller, domain.AssignmentFilter{}, csvFile, f.begin)
+	err := service.NewReports(stocked(), service.DefaultReportOptions).WriteAssignments(t.Context(), caller, domain.AssignmentFilter{}, f.csv())
 	if err == nil || f.Len() > 0 {
 		t.Errorf("error %v, %d bytes", err, f.Len())
 	}
@@ -245,7 +251,7 @@ func TestReportTakesTooLong(t *testing.T) {
 	slow.reading = func(ctx context.Context) { <-ctx.Done() }
 	r := service.NewReports(slow, service.ReportOptions{Timeout: time.Millisecond})
 	var f file
-	if err := r.Assignments(t.Context(), riga, domain.AssignmentFilter{}, csvFile, f.begin); !errors.Is(err, context.DeadlineExceeded) {
+	if err := r.WriteAssignments(t.Context(), riga, domain.AssignmentFilter{}, f.csv()); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 }
@@ -261,7 +267,7 @@ func TestReportsAtOnce(t *testing.T) {
 		c := riga
 		c.Company.ID = company
 		var f file
-		done <- r.Employees(t.Context(), c, domain.EmployeeFilter{}, csvFile, f.begin)
+		done <- r.WriteEmployees(t.Context(), c, domain.EmployeeFilter{}, f.csv())
 	}
 	start := func(company int64) {
 		go run(company)

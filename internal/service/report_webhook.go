@@ -41,9 +41,9 @@ func (w *Webhooks) Overviews(ctx context.Context, c domain.Caller, search string
 	return out, nil
 }
 
-// WebhookList writes the company's webhooks. Codes: too_many_reports.
-func (r *Reports) WebhookList(ctx context.Context, c domain.Caller, list []EndpointOverview, file ReportFile, begin BeginReport) error {
-	return writeReport(ctx, r, webhookTable, reportRequest{c, file, begin}, func(_ context.Context, _ time.Time, yield func([]EndpointOverview) error) error {
+// WriteWebhooks writes the company's webhooks. Codes: too_many_reports.
+func (r *Reports) WriteWebhooks(ctx context.Context, c domain.Caller, list []EndpointOverview, file ReportFile) error {
+	return webhookTable.write(ctx, r, c, file, func(_ context.Context, _ time.Time, yield func([]EndpointOverview) error) error {
 		return yield(list)
 	})
 }

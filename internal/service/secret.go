@@ -7,7 +7,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// ResealStore encrypts stored secrets again, in short transactions.
+// ResealStore encrypts stored secrets again, in short transactions. The function returns
+// nil for a secret that stays as it is.
 type ResealStore interface {
 	ResealWebhooks(ctx context.Context, reseal func(company int64, sealed []byte) ([]byte, error)) (int64, error)
 	ResealSecondFactors(ctx context.Context, reseal func(company int64, sealed []byte) ([]byte, error)) (int64, error)
@@ -22,7 +23,7 @@ type ResealBox interface {
 // Reseal encrypts all stored secrets with the newest key of the box and returns how many
 // rows it has changed. It can be interrupted and called again.
 func Reseal(ctx context.Context, store ResealStore, box ResealBox) (changed int64, err error) {
-	under := func(label func(company int64) string) func(int64, []byte) ([]byte, error) {
+	resealWith := func(label func(company int64) string) func(int64, []byte) ([]byte, error) {
 		return func(company int64, sealed []byte) ([]byte, error) {
 			if box.Newest(sealed) {
 				return nil, nil
@@ -34,10 +35,10 @@ func Reseal(ctx context.Context, store ResealStore, box ResealBox) (changed int6
 			return box.Seal(label(company), plain), nil
 		}
 	}
-	webhooks, err := store.ResealWebhooks(ctx, under(domain.SecretLabel))
+	webhooks, err := store.ResealWebhooks(ctx, resealWith(domain.SecretLabel))
 	if err != nil {
 		return webhooks, err
 	}
-	factors, err := store.ResealSecondFactors(ctx, under(func(int64) string { return totpLabel }))
+	factors, err := store.ResealSecondFactors(ctx, resealWith(func(int64) string { return totpLabel }))
 	return webhooks + factors, err
 }

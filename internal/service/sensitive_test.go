@@ -22,10 +22,10 @@ func TestSensitiveActsAreAudited(t *testing.T) {
 		acme, anna := f.settled("anna@x.test")
 		reports := service.NewReports(f.store, service.DefaultReportOptions)
 		begin := func(context.Context, string, string) io.Writer { return &bytes.Buffer{} }
-		file := service.ReportFile{Format: service.ReportCSV}
-		must(f.t, "download", reports.Assignments(ctx, anna.Caller(here), domain.AssignmentFilter{}, file, begin))
-		must(f.t, "download", reports.Employees(ctx, anna.Caller(here), domain.EmployeeFilter{}, file, begin))
-		must(f.t, "export", reports.AuditLog(ctx, anna.Caller(here), domain.AuditFilter{}, file, begin))
+		file := service.ReportFile{Format: service.ReportCSV, Begin: begin}
+		must(f.t, "download", reports.WriteAssignments(ctx, anna.Caller(here), domain.AssignmentFilter{}, file))
+		must(f.t, "download", reports.WriteEmployees(ctx, anna.Caller(here), domain.EmployeeFilter{}, file))
+		must(f.t, "export", reports.WriteAuditLog(ctx, anna.Caller(here), domain.AuditFilter{}, file))
 		must(f.t, "sign out", f.signIn.SignOut(ctx, anna, here))
 		want := []string{"report.downloaded by person", "report.downloaded by person", "report.downloaded by person", "sign_out by person"}
 		if got := f.actions(acme.ID); !slices.Equal(got[len(got)-4:], want) {

@@ -107,12 +107,7 @@ func (s *Store) lockAdministrator(ctx context.Context, tx db.Tx, condition strin
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return out.scan(r) },
 		`SELECT `+administratorColumns+` FROM administrators a WHERE `+condition+s.db.ForUpdate("a"), arg)
-	b.Query(func(r db.Rows) error {
-		var company int64
-		err := r.Scan(&company)
-		out.companies = append(out.companies, company)
-		return err
-	}, `SELECT m.company_id FROM company_administrators m JOIN administrators a ON a.id = m.administrator_id
+	b.Query(appendColumn(&out.companies), `SELECT m.company_id FROM company_administrators m JOIN administrators a ON a.id = m.administrator_id
 		WHERE `+condition+` ORDER BY m.company_id`, arg)
 	if err := tx.Send(ctx, b); err != nil {
 		return nil, err

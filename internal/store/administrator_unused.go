@@ -33,12 +33,7 @@ const sweepLimit = 100
 func (s *Store) sweepIdentities(ctx context.Context, tx db.Tx) error {
 	var ids []int64
 	b := &db.Batch{}
-	b.Query(func(r db.Rows) error {
-		var id int64
-		err := r.Scan(&id)
-		ids = append(ids, id)
-		return err
-	}, `SELECT administrators.id FROM administrators WHERE administrators.id > $1 AND `+unusedIdentity+`
+	b.Query(appendColumn(&ids), `SELECT administrators.id FROM administrators WHERE administrators.id > $1 AND `+unusedIdentity+`
 		ORDER BY administrators.id LIMIT $3`+s.db.ForUpdate("administrators"), 0, tx.Now(), sweepLimit)
 	if err := tx.Send(ctx, b); err != nil {
 		return err

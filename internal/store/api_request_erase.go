@@ -106,12 +106,7 @@ func (s *Store) eraseLogged(ctx context.Context, company int64) error {
 func (s *Store) FinishErasures(ctx context.Context) error {
 	var companies []int64
 	b := &db.Batch{}
-	b.Query(func(r db.Rows) error {
-		var id int64
-		err := r.Scan(&id)
-		companies = append(companies, id)
-		return err
-	}, `SELECT DISTINCT company_id FROM erased_mentions`)
+	b.Query(appendColumn(&companies), `SELECT DISTINCT company_id FROM erased_mentions`)
 	if err := s.read(ctx, b); err != nil {
 		return err
 	}

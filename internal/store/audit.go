@@ -119,7 +119,7 @@ func (s *Store) auditPageSQL(where *conditions, scans []auditScan, rows int) (st
 // reused after yield has returned. An error of yield ends the report and is returned
 // unchanged.
 func (s *Store) AuditReport(ctx context.Context, company int64, f domain.AuditFilter, yield func([]domain.AuditEntry) error) error {
-	return mapUnavailable(pipeline(ctx, func() *auditBatch { return &auditBatch{} },
+	return mapUnavailable(pipeline(ctx, newRowBatch[domain.AuditEntry],
 		func(ctx context.Context, swap func(*auditBatch) (*auditBatch, error)) error {
 			return s.db.Snapshot(ctx, func(c db.Conn) error { return s.readAudit(ctx, c, company, f, swap) })
 		},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/store/db"
@@ -114,7 +113,6 @@ func (s *Store) DeleteCompany(ctx context.Context, by domain.Actor, id int64) er
 func (s *Store) emptyTable(ctx context.Context, t companyTable, company int64) (removed int64, err error) {
 	for {
 		var n int64
-		var err error
 		switch t.name {
 		case "employees":
 			n, err = s.deleteEmployees(ctx, company)
@@ -150,12 +148,7 @@ func (s *Store) deleteEmployees(ctx context.Context, company int64) (n int64, er
 	err = s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		var emails []string
 		b := &db.Batch{}
-		b.Query(func(r db.Rows) error {
-			var email string
-			err := r.Scan(&email)
-			emails = append(emails, email)
-			return err
-		}, `DELETE FROM employees WHERE company_id = $1 AND id IN
+		b.Query(appendColumn(&emails), `DELETE FROM employees WHERE company_id = $1 AND id IN
 			(SELECT e.id FROM employees e WHERE e.company_id = $1 ORDER BY e.id LIMIT $2) RETURNING email_folded`, company, deleteStep)
 		if err := tx.Send(ctx, b); err != nil {
 			return err
@@ -163,8 +156,8 @@ func (s *Store) deleteEmployees(ctx context.Context, company int64) (n int64, er
 		if n = int64(len(emails)); n == 0 {
 			return nil
 		}
-		slices.SortFunc(emails, strings.Compare)
-		among, arg := s.db.In("email_folded", 1, db.Columns(emails, db.TextColumn("email", func(e *string) string { return *e }))[0])
+		slices.Sort(emails)
+		among, arg := s.db.In("email_folded", 1, db.Texts("email", emails))
 		_, err := tx.Exec(ctx, `DELETE FROM accounts WHERE `+among+`
 			AND NOT EXISTS (SELECT 1 FROM employees o WHERE o.email_folded = accounts.email_folded)`, arg)
 		return err

@@ -21,12 +21,7 @@ func (s *Store) PutCourse(ctx context.Context, by domain.Actor, course domain.Co
 		b := &db.Batch{}
 		b.Query(func(r db.Rows) error { found = true; return scanCourse(r, &old) },
 			`SELECT `+courseColumns+` FROM courses c WHERE c.owner_company_id = 0 AND c.external_id = $1`+s.db.ForUpdate("c"), course.ExternalID)
-		b.Query(func(r db.Rows) error {
-			var title string
-			err := r.Scan(&title)
-			old.Modules = append(old.Modules, title)
-			return err
-		}, `SELECT m.title FROM course_modules m JOIN courses c ON c.id = m.course_id
+		b.Query(appendColumn(&old.Modules), `SELECT m.title FROM course_modules m JOIN courses c ON c.id = m.course_id
 			WHERE c.owner_company_id = 0 AND c.external_id = $1 ORDER BY m.position`, course.ExternalID)
 		if err := tx.Send(ctx, b); err != nil {
 			return err

@@ -188,12 +188,7 @@ func (s *Store) ReclaimEndpoints(ctx context.Context) error {
 func (s *Store) LeaseOwners(ctx context.Context, company int64, within time.Duration) ([]string, error) {
 	var out []string
 	b := &db.Batch{}
-	b.Query(func(r db.Rows) error {
-		var owner string
-		err := r.Scan(&owner)
-		out = append(out, owner)
-		return err
-	}, `SELECT DISTINCT lease_owner FROM endpoints WHERE company_id = $1 AND lease_owner <> '' AND lease_until > $2`,
+	b.Query(appendColumn(&out), `SELECT DISTINCT lease_owner FROM endpoints WHERE company_id = $1 AND lease_owner <> '' AND lease_until > $2`,
 		company, s.db.Now().Add(-within))
 	err := s.read(ctx, b)
 	return out, err

@@ -19,33 +19,33 @@ func (s *Store) TabCounts(ctx context.Context, company int64, q domain.Assignmen
 	if err != nil || !recent {
 		return out, err
 	}
-	n, err := s.countRecent(ctx, company, q)
-	out.N[domain.TabCompleted], out.More = min(n, domain.MaxTabCount), out.More || n > domain.MaxTabCount
-	if q == (domain.AssignmentQuery{}) {
-		out.N[domain.TabCompleted], out.More = n, false
-	}
+	n, more, err := s.countRecent(ctx, company, q)
+	out.N[domain.TabCompleted], out.More = n, out.More || more
 	return out, err
 }
 
 // countRecent counts the recent completions of a query: those of the whole company
-// from the kept totals, others up to one more than domain.MaxTabCount.
-func (s *Store) countRecent(ctx context.Context, company int64, q domain.AssignmentQuery) (int64, error) {
+// from the kept totals, others up to domain.MaxTabCount, and reports whether there are
+// more.
+func (s *Store) countRecent(ctx context.Context, company int64, q domain.AssignmentQuery) (n int64, more bool, err error) {
 	kept, err := s.hasFigures(ctx, company)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	if kept && q == (domain.AssignmentQuery{}) {
 		var c conditions
 		since := c.arg(domain.RecentSince(s.Now()).Unix())
-		return s.readTotal(ctx, c.keptTotal(company, totalCompleted, "number_key >= "+since), c.args)
+		n, err = s.readTotal(ctx, c.keptTotal(company, totalCompleted, "number_key >= "+since), c.args)
+		return n, false, err
 	}
 	q.Tab, q.Recent = domain.TabCompleted, true
 	source, err := s.newAssignmentSource(ctx, company, q)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	limit := source.cond.limit(domain.PageRequest{Limit: domain.MaxTabCount})
-	return s.readTotal(ctx, `count(*) FROM (SELECT a.id`+source.clause(s.db)+limit+`) c`, source.cond.args)
+	n, err = s.readTotal(ctx, `count(*) FROM (SELECT a.id`+source.clause(s.db)+limit+`) c`, source.cond.args)
+	return min(n, domain.MaxTabCount), n > domain.MaxTabCount, err
 }
 
 func (s *Store) countAllTabs(ctx context.Context, company int64, q domain.AssignmentQuery) (domain.TabCounts, error) {
@@ -70,15 +70,15 @@ func (s *Store) countAllTabs(ctx context.Context, company int64, q domain.Assign
 		return out, err
 	}
 	b := &db.Batch{}
-	note := func(n int64) { out.N[domain.TabDueSoon] = n }
+	setDueSoon := func(n int64) { out.N[domain.TabDueSoon] = n }
 	if kept && q.CourseID == 0 {
-		queueDueSoon(b, company, s.Now(), note)
+		queueDueSoon(b, company, s.Now(), setDueSoon)
 	} else {
 		cond := s.queryConditions(company, q.In(domain.TabDueSoon))
 		b.Query(func(r db.Rows) error {
 			var n int64
 			err := r.Scan(&n)
-			note(n)
+			setDueSoon(n)
 			return err
 		}, `SELECT count(*) FROM assignments a`+cond.where(), cond.args...)
 	}
@@ -103,15 +103,16 @@ func (s *Store) countTabs(ctx context.Context, company int64, q domain.Assignmen
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error {
 		var status domain.Status
-		var due int
+		var due domain.AssignmentTab // TabOverdue, TabDueSoon or neither
 		var n int64
 		err := r.Scan(&status, &due, &n)
 		out.Add(status, n)
-		if due > 0 {
-			out.N[[]domain.AssignmentTab{domain.TabDueSoon, domain.TabOverdue}[due-1]] += n
+		if due != "" {
+			out.N[due] += n
 		}
 		return err
-	}, `SELECT c.status, CASE WHEN c.status = 'completed' THEN 0 WHEN `+overdue+` THEN 2 WHEN `+soon+` THEN 1 ELSE 0 END AS due, count(*)
+	}, `SELECT c.status, CASE WHEN c.status = 'completed' THEN '' WHEN `+overdue+` THEN '`+string(domain.TabOverdue)+`'
+			WHEN `+soon+` THEN '`+string(domain.TabDueSoon)+`' ELSE '' END AS due, count(*)
 		FROM (SELECT a.status, a.deadline`+source.clause(s.db)+limit+`) c GROUP BY c.status, due`, cond.args...)
 	err = s.read(ctx, b)
 	if all := out.N[domain.TabAll]; all > domain.MaxTabCount {

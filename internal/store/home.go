@@ -117,12 +117,7 @@ func (s *Store) KeepDayFigures(ctx context.Context) error {
 	today := s.Now().Truncate(24 * time.Hour)
 	var missing []int64
 	b := &db.Batch{}
-	b.Query(func(r db.Rows) error {
-		var company int64
-		err := r.Scan(&company)
-		missing = append(missing, company)
-		return err
-	}, `SELECT c.company_id FROM total_companies c WHERE c.figures_kept_at IS NOT NULL AND NOT EXISTS
+	b.Query(appendColumn(&missing), `SELECT c.company_id FROM total_companies c WHERE c.figures_kept_at IS NOT NULL AND NOT EXISTS
 		(SELECT 1 FROM totals t WHERE t.company_id = c.company_id AND t.kind = '`+totalDayFigures+`' AND t.number_key = $1)`, today.Unix())
 	if err := s.read(ctx, b); err != nil {
 		return err

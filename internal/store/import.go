@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -33,10 +34,11 @@ func (s *Store) AddImport(ctx context.Context, c domain.Caller, in domain.Import
 		b := &db.Batch{}
 		// The lock of the company keeps two uploads from counting the same imports.
 		b.Query(ignoreRow, `SELECT x.id FROM companies x WHERE x.id = $1`+s.db.ForUpdate("x"), in.CompanyID)
+		// The LIMIT has no effect, but SQLite takes no OFFSET without one.
 		b.Exec(`DELETE FROM imports WHERE company_id = $1 AND id IN (SELECT i.id FROM imports i
 			LEFT JOIN jobs j ON j.company_id = i.company_id AND j.id = i.job_id
 			WHERE i.company_id = $1 AND (j.id IS NULL OR j.finished_at IS NOT NULL)
-			ORDER BY i.id DESC LIMIT 1000 OFFSET $2)`, in.CompanyID, MaxImports-1)
+			ORDER BY i.id DESC LIMIT $3 OFFSET $2)`, in.CompanyID, MaxImports-1, math.MaxInt64)
 		b.Query(func(r db.Rows) error { return r.Scan(&in.ID) }, `INSERT INTO imports (company_id, file_name, header, fields, total, job_id, created_at)
 			VALUES ($1, $2, $3, $4, $5, 0, $6) RETURNING id`,
 			in.CompanyID, in.FileName, encodeList(in.Header), encodeList(in.Fields), in.Total, tx.Now())
@@ -89,7 +91,7 @@ func (s *Store) ImportRows(ctx context.Context, i domain.Import, outcome domain.
 	b.Query(func(r db.Rows) error {
 		var row domain.ImportRow
 		var cells string
-		err := r.Scan(&row.Number, &cells, &row.Outcome, &row.Assigned, &row.Problem)
+		err := r.Scan(&row.Number, &cells, &row.Outcome, &row.Course, &row.Problem)
 		if err == nil {
 			row.Cells, err = decodeList[string](cells)
 		}
@@ -156,7 +158,7 @@ func (s *Store) SaveImportRows(ctx context.Context, i domain.Import, rows []doma
 		values, args := s.db.ValuesTable(3, db.Columns(rows,
 			db.IntColumn("number", func(r *domain.ImportRow) int64 { return r.Number }),
 			db.TextColumn("outcome", func(r *domain.ImportRow) domain.ImportOutcome { return r.Outcome }),
-			db.TextColumn("assigned", func(r *domain.ImportRow) string { return r.Assigned }),
+			db.TextColumn("assigned", func(r *domain.ImportRow) domain.ImportCourseOutcome { return r.Course }),
 			db.TextColumn("problem", func(r *domain.ImportRow) string { return r.Problem }))...)
 		b.Exec(`UPDATE import_rows SET outcome = r.outcome, assigned = r.assigned, problem = r.problem, cells = CASE WHEN r.outcome = 'failed' THEN cells ELSE '[]' END
 			FROM `+values+` r WHERE import_rows.company_id = $1 AND import_rows.import_id = $2 AND import_rows.number = r.number`,

@@ -160,7 +160,7 @@ func (step *assignStep) assignOne(p domain.PersonCourse, tx db.Tx) domain.Person
 	}
 	plan.liveAtMost[e.ID]++
 	step.has[pair] = true
-	in := domain.NewAssignment{EmployeeExternalID: e.ExternalID, CourseID: p.CourseID, ExternalID: p.ExternalID, Deadline: p.Deadline, IsRequired: &p.Required}
+	in := domain.NewAssignment{EmployeeExternalID: e.ExternalID, CourseID: p.CourseID, ExternalID: p.AssignmentExternalID, Deadline: p.Deadline, IsRequired: &p.Required}
 	a := in.Make(e, course.Course, tx.Now(), cmp.Or(plan.defaultDays, domain.DefaultDeadlineDays))
 	a.ID = plan.ids[len(plan.created)]
 	plan.created = append(plan.created, a)

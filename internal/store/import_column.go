@@ -62,6 +62,6 @@ func (s *Store) rememberColumns(b *db.Batch, i domain.Import, now time.Time) {
 	b.Exec(`INSERT INTO import_columns (company_id, head, field, chosen_at) SELECT $1, r.head, r.field, $2 FROM `+rows+` r WHERE true
 		ON CONFLICT (company_id, head) DO UPDATE SET field = excluded.field, chosen_at = excluded.chosen_at`,
 		append([]any{i.CompanyID, now}, args...)...)
-	b.Exec(`DELETE FROM import_columns WHERE company_id = $1 AND head IN (SELECT c.head FROM import_columns c
-		WHERE c.company_id = $1 ORDER BY c.chosen_at DESC, c.head LIMIT 1000 OFFSET $2)`, i.CompanyID, MaxImportColumns)
+	b.Exec(`DELETE FROM import_columns WHERE company_id = $1 AND head NOT IN (SELECT c.head FROM import_columns c
+		WHERE c.company_id = $1 ORDER BY c.chosen_at DESC, c.head LIMIT $2)`, i.CompanyID, MaxImportColumns)
 }

@@ -98,8 +98,6 @@ func (s *Store) lockAssignments(b *db.Batch, company int64, employee employeeSel
 		ORDER BY a.id`+suffix, company, employee.value)
 }
 
-func ignoreRow(db.Rows) error { return nil }
-
 // lockAccounts adds to b the creation of the accounts that do not exist yet and the
 // locking of all of them, in the order of their addresses: someone else may be moving to
 // the address that this transaction moves away from.

@@ -11,12 +11,6 @@ import (
 // pages of the list do, so that indexes serve it whatever the filter.
 const logReportRows = 500
 
-// rowBatch is the reportBatch of the rows of a list.
-type rowBatch[T any] struct{ rows []T }
-
-func (b *rowBatch[T]) empty() bool { return b == nil || len(b.rows) == 0 }
-func (b *rowBatch[T]) clear()      { b.rows = b.rows[:0] }
-
 // pagedList describes how the pages of a list are read: queue queues the query of a page
 // and of one row more, cursor returns the position after a row.
 type pagedList[T any] struct {
@@ -47,7 +41,7 @@ func readPages[T any](ctx context.Context, s *Store, list pagedList[T], yield fu
 			return err
 		})
 	}
-	return mapUnavailable(pipeline(ctx, func() *rowBatch[T] { return &rowBatch[T]{} }, read, func(b *rowBatch[T]) error { return yield(b.rows) }))
+	return mapUnavailable(pipeline(ctx, newRowBatch[T], read, func(b *rowBatch[T]) error { return yield(b.rows) }))
 }
 
 // DeliveryReport passes the deliveries that match the filter to yield in batches, the

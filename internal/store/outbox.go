@@ -14,10 +14,10 @@ import (
 // entries of the same transaction.
 type outbox struct {
 	store     *Store
-	endpoints []subscriber
-	eventIDs  []int64
-	due       []domain.EndpointKey
-	changed   []domain.CacheKind
+	endpoints []subscriber         // of the companies that prepare was called for
+	eventIDs  []int64              // reserved by prepare
+	due       []domain.EndpointKey // to be woken after the commit
+	changed   []domain.CacheKind   // whose version was raised
 }
 
 // callerTx is a transaction that changes something for a caller: what it changes is

@@ -139,12 +139,7 @@ const maxTags = 500
 func (s *Store) Tags(ctx context.Context, company int64) ([]string, error) {
 	var out []string
 	b := &db.Batch{}
-	b.Query(func(r db.Rows) error {
-		var tag string
-		err := r.Scan(&tag)
-		out = append(out, tag)
-		return err
-	}, `WITH RECURSIVE t(tag) AS (
+	b.Query(appendColumn(&out), `WITH RECURSIVE t(tag) AS (
 			SELECT min(x.tag) FROM employee_tags x WHERE x.company_id = $1
 			UNION ALL
 			SELECT (SELECT min(x.tag) FROM employee_tags x WHERE x.company_id = $1 AND x.tag > t.tag) FROM t WHERE t.tag IS NOT NULL)

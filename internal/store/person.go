@@ -139,12 +139,7 @@ func readPersonAsAdministrator(ctx context.Context, c db.Conn, email string, out
 	b := &db.Batch{}
 	b.Query(func(r db.Rows) error { return who.scan(r) },
 		`SELECT `+administratorColumns+` FROM administrators a WHERE a.email_folded = $1`, domain.FoldEmail(email))
-	b.Query(func(r db.Rows) error {
-		var id int64
-		err := r.Scan(&id)
-		ids = append(ids, id)
-		return err
-	}, `SELECT administrator_id FROM former_administrators WHERE email_folded = $1`, domain.FoldEmail(email))
+	b.Query(appendColumn(&ids), `SELECT administrator_id FROM former_administrators WHERE email_folded = $1`, domain.FoldEmail(email))
 	if err := c.Send(ctx, b); err != nil {
 		return err
 	}
@@ -156,12 +151,7 @@ func readPersonAsAdministrator(ctx context.Context, c db.Conn, email string, out
 			CompanyIDs: []int64{}, Sessions: []domain.PersonSession{},
 		}
 		out.Administrator = a
-		b.Query(func(r db.Rows) error {
-			var company int64
-			err := r.Scan(&company)
-			a.CompanyIDs = append(a.CompanyIDs, company)
-			return err
-		}, `SELECT company_id FROM company_administrators WHERE administrator_id = $1 ORDER BY company_id`, who.ID)
+		b.Query(appendColumn(&a.CompanyIDs), `SELECT company_id FROM company_administrators WHERE administrator_id = $1 ORDER BY company_id`, who.ID)
 		b.Query(func(r db.Rows) error {
 			var x domain.PersonSession
 			err := r.Scan(&x.CreatedAt, &x.SeenAt, &x.Address, &x.UserAgent)

@@ -11,19 +11,19 @@ import (
 
 // ErasePerson erases an address from all companies, as an employee and as an
 // administrator, one company at a time: a call that failed halfway can be repeated, and
-// FinishErasures clears what it left in the request log. The last owner of a company stays until it has another one. Codes: not_found,
-// invalid_request.
+// FinishErasures clears what it left in the request log. The last owner of a company
+// stays until it has another one. Codes: not_found, invalid_request.
 func (s *Store) ErasePerson(ctx context.Context, by domain.Actor, email string) error {
 	person, err := s.Person(ctx, email)
 	if err != nil {
 		return err
 	}
-	people, err := s.administratorIDs(ctx, email)
+	administrators, err := s.administratorIDs(ctx, email)
 	if err != nil {
 		return err
 	}
 	if person.Administrator != nil {
-		if err := s.eraseServing(ctx, by, person.Administrator.ID); err != nil {
+		if err := s.leaveCompanies(ctx, by, person.Administrator.ID); err != nil {
 			return err
 		}
 	}
@@ -39,7 +39,7 @@ func (s *Store) ErasePerson(ctx context.Context, by domain.Actor, email string) 
 			return err
 		}
 	}
-	if err := s.eraseOutsideCompanies(ctx, email, people); err != nil {
+	if err := s.eraseOutsideCompanies(ctx, email, administrators); err != nil {
 		return err
 	}
 	if err := s.eraseMentions(ctx, person.Mentions, email); err != nil {
@@ -55,15 +55,14 @@ func (s *Store) ErasePerson(ctx context.Context, by domain.Actor, email string) 
 
 // eraseOutsideCompanies erases what belongs to no company: the administrator, the
 // account, rows of uploads that were not carried out, and the network addresses in the
-// log entries of what the person did. ids
-// are those that the person had as an administrator.
-func (s *Store) eraseOutsideCompanies(ctx context.Context, email string, ids []int64) error {
+// log entries of what the person did under the given ids of administrators.
+func (s *Store) eraseOutsideCompanies(ctx context.Context, email string, administrators []int64) error {
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		if err := s.eraseAdministrator(ctx, tx, email); err != nil {
 			return err
 		}
 		b := &db.Batch{}
-		for _, id := range ids {
+		for _, id := range administrators {
 			b.Exec(`UPDATE audit_entries SET address = '' WHERE company_id IN (SELECT c.id FROM companies c)
 				AND actor_kind = 'person' AND actor_id = $1`, id)
 		}
@@ -78,20 +77,15 @@ func (s *Store) eraseOutsideCompanies(ctx context.Context, email string, ids []i
 func (s *Store) administratorIDs(ctx context.Context, email string) ([]int64, error) {
 	var ids []int64
 	b := &db.Batch{}
-	b.Query(func(r db.Rows) error {
-		var id int64
-		err := r.Scan(&id)
-		ids = append(ids, id)
-		return err
-	}, `SELECT id FROM administrators WHERE email_folded = $1
+	b.Query(appendColumn(&ids), `SELECT id FROM administrators WHERE email_folded = $1
 		UNION ALL SELECT administrator_id FROM former_administrators WHERE email_folded = $1`, domain.FoldEmail(email))
 	err := s.read(ctx, b)
 	return ids, err
 }
 
-// eraseServing takes an administrator out of every company and withdraws their
+// leaveCompanies takes an administrator out of every company and withdraws their
 // invitations.
-func (s *Store) eraseServing(ctx context.Context, by domain.Actor, id int64) error {
+func (s *Store) leaveCompanies(ctx context.Context, by domain.Actor, id int64) error {
 	_, companies, err := s.Memberships(ctx, id)
 	if err != nil {
 		return err

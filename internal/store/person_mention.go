@@ -10,8 +10,8 @@ import (
 )
 
 // writtenTexts are the columns that hold texts of administrators and of the systems of
-// companies, which may mention anybody. The address of a webhook is one of them, but erasing changes it only in
-// the logs: a webhook with another address would not arrive.
+// companies, which may mention anybody. The address of a webhook is one of them, but
+// erasing changes it only in the logs: with another address, nothing would arrive.
 var writtenTexts = []struct {
 	table, column string
 	keep          bool // whether erasing leaves the text as it is

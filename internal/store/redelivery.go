@@ -13,8 +13,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// requeue is what sending again means for a row: a new round, due at $1, asked
-// for by $2.
+// requeue sets the columns of a delivery that is sent again: it gets a new round of
+// attempts, due at $1 and requested by $2.
 const requeue = `state = 'pending', due_at = $1, round_start = attempts, finished_at = NULL, requested_by = $2`
 
 // Redeliver puts one delivery back into the queue. Codes: not_found,
@@ -57,10 +57,10 @@ func (s *Store) Redeliver(ctx context.Context, c domain.Caller, id string) error
 	})
 }
 
-// redeliverable adds what a filter asks for in one state, of what can be sent:
-// by endpoints that take deliveries. Whether the event still has a body is asked
-// apart.
-func redeliverable(c *conditions, company int64, f domain.RedeliveryFilter, state domain.DeliveryState) {
+// addRedeliverable adds the conditions of deliveries in one state that the filter asks
+// for and whose endpoint takes deliveries. The caller also has to leave out those whose
+// event has no body any more, and test events.
+func addRedeliverable(c *conditions, company int64, f domain.RedeliveryFilter, state domain.DeliveryState) {
 	c.add("d.company_id = ?", company)
 	c.add(inState[state])
 	c.add("d.created_at >= ?", *f.From)
@@ -83,9 +83,9 @@ func (s *Store) CountRedeliverable(ctx context.Context, company int64, f domain.
 	return total, err
 }
 
-// countRedeliverable counts within the index deliveries_unfinished alone, and
-// takes off what was erased and the test events, which are few: asking each delivery's event would
-// take many times as long.
+// countRedeliverable counts within the index deliveries_unfinished alone. Then it
+// subtracts what was erased and the test events, which are few: looking up the event of
+// each delivery would take many times as long.
 func countRedeliverable(b *db.Batch, company int64, f domain.RedeliveryFilter, total *int64) {
 	*total = 0
 	count := func(sign int64, sql string, args []any) {
@@ -98,7 +98,7 @@ func countRedeliverable(b *db.Batch, company int64, f domain.RedeliveryFilter, t
 	}
 	for _, state := range f.States {
 		c := &conditions{}
-		redeliverable(c, company, f, state)
+		addRedeliverable(c, company, f, state)
 		count(1, `SELECT count(*) FROM deliveries d`+c.where(), c.args)
 		count(-1, `SELECT count(*) FROM events v CROSS JOIN deliveries d`+c.where()+
 			` AND v.company_id = $1 AND v.erased_at IS NOT NULL AND d.event_id = v.id`, c.args)
@@ -210,19 +210,10 @@ func (s *Store) ContinueRedelivery(ctx context.Context, company, id int64, limit
 	return finished, err
 }
 
-// FailRedelivery notes that a step failed. If that happened the given number of
-// times in a row, the redelivery ends with the problem.
-func (s *Store) FailRedelivery(ctx context.Context, j domain.Redelivery, problem string, most int) error {
-	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
-		if err := tx.Send(ctx, nil); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, `UPDATE redeliveries SET failures = failures + 1,
-				problem = CASE WHEN failures + 1 >= $4 THEN $3 ELSE problem END,
-				finished_at = CASE WHEN failures + 1 >= $4 THEN $5 ELSE finished_at END
-			WHERE company_id = $1 AND id = $2 AND finished_at IS NULL`, j.CompanyID, j.ID, problem, most, tx.Now())
-		return err
-	})
+// RecordRedeliveryFailure counts a failed step. After maxFailures of them in a row it ends
+// the redelivery with the problem.
+func (s *Store) RecordRedeliveryFailure(ctx context.Context, j domain.Redelivery, problem string, maxFailures int) error {
+	return s.recordFailure(ctx, failedStep{table: "redeliveries", company: j.CompanyID, id: j.ID, problem: problem, maxFailures: maxFailures})
 }
 
 // picked are the deliveries of one step.
@@ -246,7 +237,7 @@ func (s *Store) pickRedeliverable(ctx context.Context, tx db.Tx, j domain.Redeli
 	var args []any
 	for _, state := range j.Filter.States {
 		c := &conditions{args: args}
-		redeliverable(c, j.CompanyID, j.Filter, state)
+		addRedeliverable(c, j.CompanyID, j.Filter, state)
 		if hasCursor {
 			c.add("(d.created_at, d.id) > (?, ?)", after.Time(), after.UUID)
 		}

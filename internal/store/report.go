@@ -103,9 +103,3 @@ func (s *Store) assignmentReportSQL(cond *conditions) string {
 		s.db.Join("employees", "e", "e.company_id = a.company_id AND e.id = a.employee_id") +
 		cond.where() + ` ORDER BY a.company_id, a.id` + unknownLimit
 }
-
-// arg adds a value outside the conditions and returns its placeholder.
-func (c *conditions) arg(v any) string {
-	c.args = append(c.args, v)
-	return fmt.Sprintf("$%d", len(c.args))
-}

@@ -9,15 +9,13 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// summaryBatch is a batch of the employee report.
-type summaryBatch struct{ rows []domain.EmployeeSummary }
+// rowBatch is the reportBatch of rows that need nothing else.
+type rowBatch[T any] struct{ rows []T }
 
-func newSummaryBatch() *summaryBatch {
-	return &summaryBatch{rows: make([]domain.EmployeeSummary, 0, batchRows)}
-}
+func newRowBatch[T any]() *rowBatch[T] { return &rowBatch[T]{} }
 
-func (b *summaryBatch) empty() bool { return b == nil || len(b.rows) == 0 }
-func (b *summaryBatch) clear()      { b.rows = b.rows[:0] }
+func (b *rowBatch[T]) empty() bool { return b == nil || len(b.rows) == 0 }
+func (b *rowBatch[T]) clear()      { b.rows = b.rows[:0] }
 
 // assignmentBatch is a batch of the assignment report, with the values that the
 // pointers of its rows point to.

@@ -16,13 +16,18 @@ import (
 // decides which assignments are overdue. A batch is valid until yield returns.
 // Reading ends when ctx ends or yield returns an error.
 func (s *Store) EmployeeReport(ctx context.Context, company int64, f domain.EmployeeFilter, now time.Time, yield func([]domain.EmployeeSummary) error) error {
-	return mapUnavailable(pipeline(ctx, newSummaryBatch,
+	return mapUnavailable(pipeline(ctx, newRowBatch[domain.EmployeeSummary],
 		func(ctx context.Context, swap func(*summaryBatch) (*summaryBatch, error)) error {
 			return s.db.Snapshot(ctx, func(c db.Conn) error { return readSummaries(ctx, c, employeeReportSQL(company, f, now), swap) })
 		},
 		func(b *summaryBatch) error { return yield(b.rows) }))
 }
 
+// summaryBatch is the reportBatch of the employee report.
+type summaryBatch = rowBatch[domain.EmployeeSummary]
+
+// readSummaries fills batches with the rows of q. As pipeline explains, swap takes a full
+// batch and returns an empty one.
 func readSummaries(ctx context.Context, c db.Conn, q query, swap func(*summaryBatch) (*summaryBatch, error)) error {
 	batch, err := swap(nil)
 	if err != nil {

@@ -19,12 +19,7 @@ func (s *Store) FailSignIn(ctx context.Context, f domain.SignInFailure) error {
 		b := &db.Batch{}
 		b.Query(func(r db.Rows) error { return who.scan(r) },
 			`SELECT `+administratorColumns+` FROM administrators a WHERE a.id = $1`, f.AdministratorID)
-		b.Query(func(r db.Rows) error {
-			var company int64
-			err := r.Scan(&company)
-			who.companies = append(who.companies, company)
-			return err
-		}, `SELECT company_id FROM company_administrators WHERE administrator_id = $1 ORDER BY company_id`, f.AdministratorID)
+		b.Query(appendColumn(&who.companies), `SELECT company_id FROM company_administrators WHERE administrator_id = $1 ORDER BY company_id`, f.AdministratorID)
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}

@@ -231,6 +231,12 @@ func (c *conditions) bind(text string, args ...any) string {
 	return text
 }
 
+// arg adds a value outside the conditions and returns its placeholder.
+func (c *conditions) arg(v any) string {
+	c.args = append(c.args, v)
+	return fmt.Sprintf("$%d", len(c.args))
+}
+
 func (c *conditions) where() string { return " WHERE " + strings.Join(c.parts, " AND ") }
 
 // limit returns the LIMIT clause of a page. It asks for one row more than the
@@ -244,4 +250,17 @@ func (c *conditions) limit(p domain.PageRequest) string {
 		text += fmt.Sprintf(" OFFSET $%d", len(c.args))
 	}
 	return text
+}
+
+// ignoreRow is for statements that lock rows.
+func ignoreRow(db.Rows) error { return nil }
+
+// appendColumn returns a function that appends the only column of each row to a list.
+func appendColumn[T any](list *[]T) func(db.Rows) error {
+	return func(r db.Rows) error {
+		var value T
+		err := r.Scan(&value)
+		*list = append(*list, value)
+		return err
+	}
 }

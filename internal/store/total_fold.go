@@ -30,16 +30,8 @@ type totalRow struct {
 func (s *Store) FoldTotals(ctx context.Context) error {
 	var pending, uncounted []int64
 	b := &db.Batch{}
-	collect := func(into *[]int64) func(db.Rows) error {
-		return func(r db.Rows) error {
-			var id int64
-			err := r.Scan(&id)
-			*into = append(*into, id)
-			return err
-		}
-	}
-	b.Query(collect(&pending), `SELECT DISTINCT company_id FROM total_changes`)
-	b.Query(collect(&uncounted), `SELECT c.id FROM companies c LEFT JOIN total_companies t ON t.company_id = c.id
+	b.Query(appendColumn(&pending), `SELECT DISTINCT company_id FROM total_changes`)
+	b.Query(appendColumn(&uncounted), `SELECT c.id FROM companies c LEFT JOIN total_companies t ON t.company_id = c.id
 		WHERE t.kept_at IS NULL OR t.figures_kept_at IS NULL ORDER BY c.id`)
 	if err := s.read(ctx, b); err != nil {
 		return err

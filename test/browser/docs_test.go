@@ -16,9 +16,6 @@ func TestDocumentationAndReceiver(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newTab(t, "http://"+base.Host)
-	if b == nil {
-		return
-	}
 	looks := newInspection(true, 390)
 	b.open("/docs")
 	pages := evaluate[[]string](b, `[...new Set([...document.querySelectorAll('nav a[href^="/docs"]')].map(a => a.pathname))]`)

@@ -9,9 +9,7 @@ import (
 func TestExplorer(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(_ *testing.T, f *fixture) {
-		if b := f.administrator(); b != nil {
-			b.exploreAPI(f)
-		}
+		f.administrator().exploreAPI(f)
 	})
 }
 

@@ -21,9 +21,6 @@ func TestIntegratorsErrands(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(t *testing.T, f *fixture) {
 		b := f.administrator()
-		if b == nil {
-			return
-		}
 		b.onNewPage(watchLabels)
 		token := b.createToken("HR sync")
 		b.reload()

@@ -90,9 +90,6 @@ func TestIntegratorByKeyboard(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(t *testing.T, f *fixture) {
 		other := f.administrator()
-		if other == nil {
-			return
-		}
 		token := other.createToken("HR sync")
 		b := newTab(t, f.program.URL)
 		b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {

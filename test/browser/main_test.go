@@ -10,7 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// chromium is the one browser of the package; every test has a profile of its own in it.
+// chromium is the one browser of the package, or nil if none is installed; every test has
+// a profile of its own in it.
 var chromium context.Context
 
 func TestMain(m *testing.M) {
@@ -20,11 +21,7 @@ func TestMain(m *testing.M) {
 func run(m *testing.M) int {
 	path, err := find("chromium", "chromium-browser", "google-chrome")
 	if err != nil {
-		if os.Getenv("COURSEBRIDGE_TEST_FULL") == "1" {
-			fmt.Fprintln(os.Stderr, "the browser tests need Chromium:", err)
-			return 1
-		}
-		return m.Run()
+		return m.Run() // newTab reports it
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,

@@ -24,9 +24,7 @@ func (b *tab) pressVisible(words string) {
 func TestEverythingWorksWithoutScripts(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(_ *testing.T, f *fixture) {
-		if b := f.administrator(); b != nil {
-			b.workWithoutScripts(f)
-		}
+		f.administrator().workWithoutScripts(f)
 	})
 }
 

@@ -42,9 +42,6 @@ func TestEveryPage(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(t *testing.T, f *fixture) {
 		b := f.administrator()
-		if b == nil {
-			return
-		}
 		looks := newInspection(false, 390, 1440)
 		if strings.HasPrefix(f.program.Database, "postgres") {
 			looks.dark, looks.widths, looks.rules = true, looks.axeAt, colourRules

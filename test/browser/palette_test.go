@@ -20,9 +20,7 @@ func (b *tab) press(key string, control bool) {
 func TestIntegratorFindsTheWay(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(_ *testing.T, f *fixture) {
-		if b := f.administrator(); b != nil {
-			b.findTheWay(f)
-		}
+		f.administrator().findTheWay(f)
 	})
 }
 

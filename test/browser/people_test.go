@@ -6,9 +6,6 @@ func TestPersonFromAddingToErasing(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(_ *testing.T, f *fixture) {
 		b := f.administrator()
-		if b == nil {
-			return
-		}
 		b.open("/cabinet/employees")
 		b.waitForText("No employees yet")
 		b.click("Add employee")

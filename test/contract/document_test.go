@@ -20,7 +20,7 @@ type object = map[string]any
 type document struct {
 	name        string
 	base        string
-	root        object // with closed objects
+	root        object // the contract as closeObjects changes it
 	compiler    *jsonschema.Compiler
 	operations  []*operation
 	errorSchema *jsonschema.Schema
@@ -84,7 +84,7 @@ func newDocument(name string, text []byte) (*document, error) {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	root := closeObjects(parsed, false).(object)
-	open := object{}
+	open := object{} // the schemas as parts of an allOf, which may have other properties too
 	for key, schema := range lookup(parsed, "components", "schemas").(object) {
 		open[key] = closeObjects(schema, true)
 	}
@@ -261,7 +261,7 @@ func (d *document) find(method, path string) *operation {
 	path, _, _ = strings.Cut(strings.TrimPrefix(path, d.base), "?")
 	given := strings.Split(path, "/")
 	var exact, pattern *operation
-	hidden := false
+	hidden := false // a plain path has no operation of this method, and hides those with parameters
 	for _, op := range d.operations {
 		switch plain := !strings.Contains(op.path, "{"); {
 		case !matches(op.segments, given):

@@ -41,6 +41,7 @@ func (s *Site) Search(query string) []Result {
 	return out[:min(len(out), maxResults)]
 }
 
+// match returns a part as a result, if each word is in its heading or its text.
 func match(p *Page, part part, words []string) (Result, bool) {
 	title, heading, text := strings.ToLower(p.Title), strings.ToLower(part.heading), strings.ToLower(part.text)
 	r := Result{Path: p.Path, Page: p.Title, Heading: part.heading}
@@ -70,7 +71,7 @@ func match(p *Page, part part, words []string) (Result, bool) {
 // excerpt returns the text around the first occurrence of a word.
 func excerpt(text, word string) string {
 	text = strings.Join(strings.Fields(text), " ")
-	// ToLower may change the length.
+	// The position is bounded, because ToLower may make the text longer.
 	at := min(len(text), max(0, strings.Index(strings.ToLower(text), word)))
 	from, to := max(0, at-excerptSize/3), min(len(text), at+excerptSize)
 	for from > 0 && text[from-1] != ' ' {

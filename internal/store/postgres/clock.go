@@ -79,16 +79,23 @@ func (e *Engine) sampleClock(ctx context.Context) error {
 // watchClock samples the clock until ctx ends. A failed sample does not matter: the
 // estimate goes on from the ones before.
 func (e *Engine) watchClock(ctx context.Context) {
-	tick := time.NewTicker(sampleInterval)
+	repeat(ctx, sampleInterval, func() {
+		limited, cancel := context.WithTimeout(ctx, 5*sampleInterval)
+		defer cancel()
+		_ = e.sampleClock(limited)
+	})
+}
+
+// repeat calls fn at an interval until ctx ends.
+func repeat(ctx context.Context, interval time.Duration, fn func()) {
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			limited, cancel := context.WithTimeout(ctx, 5*sampleInterval)
-			_ = e.sampleClock(limited)
-			cancel()
+			fn()
 		}
 	}
 }

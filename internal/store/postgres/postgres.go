@@ -17,8 +17,9 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// writerLock is an advisory lock that every writing transaction holds, shared,
-// from before it reads its stamp until it ends. Watermark looks for its holders.
+// writerLock is an advisory lock that every writing transaction holds, shared, from
+// before it reads its stamp, the one timestamp of its changes, until it ends. Watermark
+// looks for its holders.
 const writerLock = 4_261_946_101
 
 // Engine is a PostgreSQL database.
@@ -28,11 +29,10 @@ type Engine struct {
 	options db.Options
 	// snapshots bounds long reads, which may never take the last connections.
 	snapshots *db.Limit
-	// server is an estimate of the server's clock, clock the one that everything
-	// uses: it follows server and never falls behind a stamp.
-	server *serverClock
-	clock  *db.Clock
-	// replica takes reads that may use it; nil if there is none.
+	server    *serverClock // an estimate of the clock of the server
+	// clock is what Now returns: it follows server and never falls behind a stamp.
+	clock *db.Clock
+	// replica takes reads that may use it; nil, which takes none, if there is none.
 	replica *replica
 
 	stop    context.CancelFunc // ends the work in the background
@@ -51,7 +51,7 @@ func Open(ctx context.Context, address string, options db.Options) (*Engine, err
 		return nil, fmt.Errorf("open the pool: %w", err)
 	}
 	e := &Engine{pool: pool, options: options, server: newServerClock()}
-	e.snapshots = db.NewLimit(int(cfg.MaxConns)*2/5, connectionTimeout)
+	e.snapshots = db.NewLimit(int(cfg.MaxConns)*2/5, connectionTimeout) // the other three fifths are for short calls
 	e.clock = db.NewClock(e.server.Now)
 	if err := e.sampleClock(ctx); err != nil {
 		pool.Close()
@@ -81,8 +81,8 @@ func (e *Engine) Write(ctx context.Context, fn func(db.Tx) error) error {
 			return nil
 		}
 		elapsed := time.Since(began)
-		lost = lost && try < maxLostConnections && elapsed < time.Second
-		if !lost && (try >= retries(err) || elapsed > connectionTimeout) {
+		reconnect := lost && try < maxLostConnections && elapsed < time.Second
+		if !reconnect && (try >= retries(err) || elapsed > connectionTimeout) {
 			return err
 		}
 		wait := time.Duration(1+rand.IntN(4<<min(try, 5))) * time.Millisecond //nolint:gosec // Jitter is no secret.

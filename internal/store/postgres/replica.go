@@ -263,16 +263,7 @@ func (r *replica) check(ctx context.Context) {
 
 // watch checks the standby until ctx ends.
 func (r *replica) watch(ctx context.Context) {
-	tick := time.NewTicker(watchInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			r.check(ctx)
-		}
-	}
+	repeat(ctx, watchInterval, func() { r.check(ctx) })
 }
 
 // stats returns what the replica has done; nil if there is none.

@@ -9,6 +9,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
+// maxStatements is how many prepared statements a connection keeps. One more than that
+// drops them all.
 const maxStatements = 400
 
 // conn is one pinned connection with its prepared statements.

@@ -1,17 +1,18 @@
 package sqlite
 
-import "context"
+import (
+	"context"
+	"maps"
+	"slices"
+)
 
 // Publish calls the listeners of this process. Other processes on the same file
 // find changes by polling.
 func (e *Engine) Publish(_ context.Context, topic string, keys []string) error {
 	e.mu.Lock()
-	var fns []func([]string)
-	for _, fn := range e.topics[topic] {
-		fns = append(fns, fn)
-	}
+	listeners := slices.Collect(maps.Values(e.topics[topic]))
 	e.mu.Unlock()
-	for _, fn := range fns {
+	for _, fn := range listeners {
 		fn(keys)
 	}
 	return nil
@@ -27,7 +28,7 @@ func (e *Engine) Listen(ctx context.Context, topic string, fn func(keys []string
 	}
 	e.topics[topic][id] = fn
 	e.mu.Unlock()
-	fn(nil)
+	fn(nil) // what was published before is missed
 	<-ctx.Done()
 	e.mu.Lock()
 	delete(e.topics[topic], id)

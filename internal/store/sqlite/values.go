@@ -11,8 +11,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// Instants are kept as milliseconds since 1970.
-
+// bind replaces instants in args by how they are kept: as milliseconds since 1970.
 func bind(args []any) []any {
 	for i, a := range args {
 		switch v := a.(type) {
@@ -107,9 +106,9 @@ func (dialect) LeftJoin(table, alias, on string) string {
 
 // ValuesTable returns jsonb_each over one array of rows. The statement's text
 // does not depend on the number of rows, so it is prepared once. json_each would
-// write each row as text, and the extraction of a field would parse it again. Byte strings are
-// bound together, as one, and the rows contain where each begins and its length:
-// in JSON they would be twice as long.
+// write each row as text, and the extraction of a field would parse it again. Byte
+// strings are bound together, as one, and the rows contain where each begins and its
+// length: in JSON they would be twice as long.
 func (dialect) ValuesTable(first int, cols ...db.Column) (string, []any) {
 	parts, field, hasBytes := make([]string, len(cols)), 0, false
 	next := func() string {
@@ -144,7 +143,7 @@ func encodeRows(cols []db.Column) (rows string, joined []byte) {
 	n := length(cols[0].Values)
 	buf := make([]byte, 0, 64*n)
 	buf = append(buf, '[')
-	joined = []byte{0} // a part of nothing would be NULL
+	joined = []byte{0} // never empty: SQLite's substr of an empty blob is NULL
 	for row := range n {
 		if row > 0 {
 			buf = append(buf, ',')

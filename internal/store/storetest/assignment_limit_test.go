@@ -83,8 +83,8 @@ func (f testCompany) wantLeftOut(full, free string) {
 	equal(f.t, "a course assigned to both", f.assignToAll(f.addAssessment()), `{"done":1,"too_many_assignments":1}`)
 	imported := domain.ImportAssignment{CourseID: f.addAssessment()}
 	got, err := f.s.AssignImported(f.t.Context(), f.c, []domain.PersonCourse{
-		{EmployeeID: f.employee(full).ID, ExternalID: "import-1", ImportAssignment: imported},
-		{EmployeeID: f.employee(free).ID, ExternalID: "import-2", ImportAssignment: imported},
+		{EmployeeID: f.employee(full).ID, AssignmentExternalID: "import-1", ImportAssignment: imported},
+		{EmployeeID: f.employee(free).ID, AssignmentExternalID: "import-2", ImportAssignment: imported},
 	})
 	if err != nil {
 		f.t.Fatal(err)

@@ -17,7 +17,7 @@ func (f testCompany) importRows(in domain.Import, outcome domain.ImportOutcome, 
 	wantNoError(f.t, "read the rows", err)
 	out := []string{}
 	for _, r := range rows {
-		out = append(out, fmt.Sprint(r.Number, " ", r.Outcome, r.Assigned, " ", r.Problem, " ", r.Cells))
+		out = append(out, fmt.Sprint(r.Number, " ", r.Outcome, r.Course, " ", r.Problem, " ", r.Cells))
 	}
 	return out
 }
@@ -41,7 +41,7 @@ func TestImportIsCarriedOut(t *testing.T) {
 		wantNoError(t, "start", err)
 		wantCode(t, "correct what was started", s.SetImportCells(ctx, in, corrected[:1]), domain.CodeConflict)
 
-		done := []domain.ImportRow{{Number: 1, Outcome: domain.ImportNew, Assigned: domain.ImportAssigned}, {Number: 2, Outcome: domain.ImportFailed, Problem: "no luck"}}
+		done := []domain.ImportRow{{Number: 1, Outcome: domain.ImportNew, Course: domain.CourseAssigned}, {Number: 2, Outcome: domain.ImportFailed, Problem: "no luck"}}
 		wantNoError(t, "save", s.SaveImportRows(ctx, in, done, job, domain.JobProgress{Cursor: "2", Done: 2}))
 		again := []domain.ImportRow{{Number: 2, Outcome: domain.ImportNew}}
 		wantCode(t, "save a step twice", s.SaveImportRows(ctx, in, again, job, domain.JobProgress{Cursor: "2", Done: 1}), domain.CodeConflict)

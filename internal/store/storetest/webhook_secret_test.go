@@ -111,16 +111,16 @@ func TestRedeliveriesFail(t *testing.T) {
 			wantNoError(t, "read", err)
 			return fmt.Sprint(got.Done, " ", got.FinishedAt != nil, " ", got.Problem)
 		}
-		wantNoError(t, "fail", s.FailRedelivery(ctx, j, "no luck", 2))
+		wantNoError(t, "fail", s.RecordRedeliveryFailure(ctx, j, "no luck", 2))
 		equal(t, "after one failure", state(j.ID), "0 false ")
 		if _, err = s.ContinueRedelivery(ctx, h.c.Company.ID, j.ID, 1); err != nil {
 			t.Fatal(err)
 		}
-		wantNoError(t, "fail", s.FailRedelivery(ctx, j, "no luck", 2))
+		wantNoError(t, "fail", s.RecordRedeliveryFailure(ctx, j, "no luck", 2))
 		equal(t, "after a failure, a step and a failure", state(j.ID), "1 false ")
-		wantNoError(t, "fail", s.FailRedelivery(ctx, j, "no luck", 2))
+		wantNoError(t, "fail", s.RecordRedeliveryFailure(ctx, j, "no luck", 2))
 		equal(t, "after two failures in a row", state(j.ID), "1 true no luck")
-		wantNoError(t, "fail", s.FailRedelivery(ctx, j, "later", 1))
+		wantNoError(t, "fail", s.RecordRedeliveryFailure(ctx, j, "later", 1))
 		equal(t, "after its end", state(j.ID), "1 true no luck")
 		equal(t, "another one", state(untouched.ID), "0 false ")
 		if finished, err := s.ContinueRedelivery(ctx, h.c.Company.ID, j.ID, 10); err != nil || !finished {
