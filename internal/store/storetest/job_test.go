@@ -38,65 +38,67 @@ func (f testCompany) jobItems(job domain.Job, after int64, limit int) []string {
 	return out
 }
 
-func TestJobs(t *testing.T) {
+func TestJobsOfACompany(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f, other, ctx := newTestCompany(t, s), newTestCompany(t, s), t.Context()
-		theirs := other.addJob(1)
-		made := f.addJob(30, 10, 20, 10)
-		job := f.job(made.ID)
-		equal(t, "the job", []string{string(job.Kind), string(job.Input), string(job.Result), job.RequestedBy}, []string{"test", `{"n":1}`, "null", "test"})
-		equal(t, "its records, each once and in order", f.jobItems(job, 0, 10), []string{"10 ", "20 ", "30 "})
-		equal(t, "the next of them", f.jobItems(job, 10, 1), []string{"20 "})
-		_, err := s.Job(ctx, f.c.Company.ID, theirs.ID)
-		wantCode(t, "the job of another company", err, domain.CodeNotFound)
-
-		wantNoError(t, "a failure", s.RecordJobFailure(ctx, job, "no luck", 2))
-		if got := f.job(job.ID); !got.Running() || got.Problem != "" {
-			t.Errorf("after one failure: %+v", got)
-		}
-		wantNoError(t, "a step", s.AdvanceJob(ctx, job, domain.JobProgress{Cursor: "10", Done: 1}))
-		wantNoError(t, "a failure after a step", s.RecordJobFailure(ctx, job, "no luck", 2))
-		if got := f.job(job.ID); !got.Running() || got.Done != 1 {
-			t.Errorf("after a failure, a step and a failure: %+v", got)
-		}
-		wantNoError(t, "the second failure in a row", s.RecordJobFailure(ctx, job, "no luck", 2))
-		ended := f.job(job.ID)
-		if ended.Running() || ended.Problem != "no luck" {
-			t.Errorf("after two failures in a row: %+v", ended)
-		}
-		if err := s.AdvanceJob(ctx, ended, domain.JobProgress{Cursor: "20"}); !errors.Is(err, domain.ErrJobMoved) {
-			t.Errorf("a step of a job that has ended: %v", err)
-		}
-		wantNoError(t, "a failure of a job that has ended", s.RecordJobFailure(ctx, job, "later", 1))
-		equal(t, "its problem", f.job(job.ID).Problem, "no luck")
-		if got := other.job(theirs.ID); !got.Running() {
-			t.Errorf("the job of another company: %+v", got)
-		}
+		t.Run("steps and failures", func(t *testing.T) { testJobs(t, s) })
+		t.Run("cancellation", func(t *testing.T) { testJobsAreCanceled(t, s) })
 	})
 }
 
-func TestJobsAreCanceled(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f, other, ctx := newTestCompany(t, s), newTestCompany(t, s), t.Context()
-		job, theirs := f.addJob(1, 2), other.addJob(1)
-		wantCode(t, "cancel the job of another company", s.CancelJob(ctx, f.c, theirs.ID), domain.CodeNotFound)
-		wantNoError(t, "cancel", s.CancelJob(ctx, f.c, job.ID))
-		wantNoError(t, "cancel twice", s.CancelJob(ctx, f.c, job.ID))
-		got := f.job(job.ID)
-		if got.Running() || got.CanceledAt == nil || !got.CanceledAt.Equal(*got.FinishedAt) {
-			t.Errorf("the canceled job is %+v", got)
-		}
-		if err := s.AdvanceJob(ctx, job, domain.JobProgress{Cursor: "1"}); !errors.Is(err, domain.ErrJobMoved) {
-			t.Errorf("a step of a canceled job: %v", err)
-		}
-		if got = other.job(theirs.ID); !got.Running() || got.CanceledAt != nil {
-			t.Errorf("the job of another company is %+v", got)
-		}
-		equal(t, "audit", f.audit(), []string{"job.canceled"})
-		equal(t, "audit of the other company", other.audit(), []string{})
-	})
+func testJobs(t *testing.T, s *store.Store) {
+	f, other, ctx := newTestCompany(t, s), newTestCompany(t, s), t.Context()
+	theirs := other.addJob(1)
+	made := f.addJob(30, 10, 20, 10)
+	job := f.job(made.ID)
+	equal(t, "the job", []string{string(job.Kind), string(job.Input), string(job.Result), job.RequestedBy}, []string{"test", `{"n":1}`, "null", "test"})
+	equal(t, "its records, each once and in order", f.jobItems(job, 0, 10), []string{"10 ", "20 ", "30 "})
+	equal(t, "the next of them", f.jobItems(job, 10, 1), []string{"20 "})
+	_, err := s.Job(ctx, f.c.Company.ID, theirs.ID)
+	wantCode(t, "the job of another company", err, domain.CodeNotFound)
+
+	wantNoError(t, "a failure", s.RecordJobFailure(ctx, job, "no luck", 2))
+	if got := f.job(job.ID); !got.Running() || got.Problem != "" {
+		t.Errorf("after one failure: %+v", got)
+	}
+	wantNoError(t, "a step", s.AdvanceJob(ctx, job, domain.JobProgress{Cursor: "10", Done: 1}))
+	wantNoError(t, "a failure after a step", s.RecordJobFailure(ctx, job, "no luck", 2))
+	if got := f.job(job.ID); !got.Running() || got.Done != 1 {
+		t.Errorf("after a failure, a step and a failure: %+v", got)
+	}
+	wantNoError(t, "the second failure in a row", s.RecordJobFailure(ctx, job, "no luck", 2))
+	ended := f.job(job.ID)
+	if ended.Running() || ended.Problem != "no luck" {
+		t.Errorf("after two failures in a row: %+v", ended)
+	}
+	if err := s.AdvanceJob(ctx, ended, domain.JobProgress{Cursor: "20"}); !errors.Is(err, domain.ErrJobMoved) {
+		t.Errorf("a step of a job that has ended: %v", err)
+	}
+	wantNoError(t, "a failure of a job that has ended", s.RecordJobFailure(ctx, job, "later", 1))
+	equal(t, "its problem", f.job(job.ID).Problem, "no luck")
+	if got := other.job(theirs.ID); !got.Running() {
+		t.Errorf("the job of another company: %+v", got)
+	}
+}
+
+func testJobsAreCanceled(t *testing.T, s *store.Store) {
+	f, other, ctx := newTestCompany(t, s), newTestCompany(t, s), t.Context()
+	job, theirs := f.addJob(1, 2), other.addJob(1)
+	wantCode(t, "cancel the job of another company", s.CancelJob(ctx, f.c, theirs.ID), domain.CodeNotFound)
+	wantNoError(t, "cancel", s.CancelJob(ctx, f.c, job.ID))
+	wantNoError(t, "cancel twice", s.CancelJob(ctx, f.c, job.ID))
+	got := f.job(job.ID)
+	if got.Running() || got.CanceledAt == nil || !got.CanceledAt.Equal(*got.FinishedAt) {
+		t.Errorf("the canceled job is %+v", got)
+	}
+	if err := s.AdvanceJob(ctx, job, domain.JobProgress{Cursor: "1"}); !errors.Is(err, domain.ErrJobMoved) {
+		t.Errorf("a step of a canceled job: %v", err)
+	}
+	if got = other.job(theirs.ID); !got.Running() || got.CanceledAt != nil {
+		t.Errorf("the job of another company is %+v", got)
+	}
+	equal(t, "audit", f.audit(), []string{"job.canceled"})
+	equal(t, "audit of the other company", other.audit(), []string{})
 }
 
 func TestFinishedJobsExpire(t *testing.T) {

@@ -66,6 +66,7 @@ func TestInstallationIsCounted(t *testing.T) {
 		waiting, err := s.WaitingDeliveries(t.Context(), disabled.c.Company.ID, behind.e.ID)
 		wantNoError(t, "count what waits", err)
 		equal(t, "those of another company's endpoint", waiting, int64(0))
+		checkStuckEndpoints(t, s, behind, disabled)
 	})
 }
 
@@ -76,26 +77,23 @@ func installationCounts(t *testing.T, s *store.Store) domain.InstallationCounts 
 	return out
 }
 
-func TestStuckEndpoints(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		behind, disabled, _ := installation(t, s)
-		stuck := func(olderThan time.Duration, limit int) (out []string) {
-			t.Helper()
-			list, err := s.StuckEndpoints(t.Context(), before(s, olderThan), limit)
-			wantNoError(t, "list", err)
-			for _, e := range list {
-				isOld := e.OldestDue != nil && s.Now().Sub(*e.OldestDue) > time.Hour
-				out = append(out, fmt.Sprint(e.CompanyID, "/", e.EndpointID, " ", e.CompanyName == t.Name(), " ", e.Disabled, " due ", e.Due, " held ", e.Held, " old ", isOld))
-			}
-			return out
+func checkStuckEndpoints(t *testing.T, s *store.Store, behind, disabled hook) {
+	t.Helper()
+	stuck := func(olderThan time.Duration, limit int) (out []string) {
+		t.Helper()
+		list, err := s.StuckEndpoints(t.Context(), before(s, olderThan), limit)
+		wantNoError(t, "list", err)
+		for _, e := range list {
+			isOld := e.OldestDue != nil && s.Now().Sub(*e.OldestDue) > time.Hour
+			out = append(out, fmt.Sprint(e.CompanyID, "/", e.EndpointID, " ", e.CompanyName == t.Name(), " ", e.Disabled, " due ", e.Due, " held ", e.Held, " old ", isOld))
 		}
-		first := fmt.Sprint(behind.c.Company.ID, "/", behind.e.ID, " true false due 2 held 0 old true")
-		second := fmt.Sprint(disabled.c.Company.ID, "/", disabled.e.ID, " true true due 0 held 2 old false")
-		equal(t, "endpoints, the longest waiting first", stuck(time.Hour, 10), []string{first, second})
-		equal(t, "the first of them", stuck(time.Hour, 1), []string{first})
-		equal(t, "those with older deliveries", stuck(3*time.Hour, 10), []string{second})
-	})
+		return out
+	}
+	first := fmt.Sprint(behind.c.Company.ID, "/", behind.e.ID, " true false due 2 held 0 old true")
+	second := fmt.Sprint(disabled.c.Company.ID, "/", disabled.e.ID, " true true due 0 held 2 old false")
+	equal(t, "endpoints, the longest waiting first", stuck(time.Hour, 10), []string{first, second})
+	equal(t, "the first of them", stuck(time.Hour, 1), []string{first})
+	equal(t, "those with older deliveries", stuck(3*time.Hour, 10), []string{second})
 }
 
 func TestUsageOfCompanies(t *testing.T) {

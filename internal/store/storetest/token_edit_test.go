@@ -28,109 +28,109 @@ func lookUp(t *testing.T, s *store.Store, secret string) domain.TokenLookup[doma
 	return found
 }
 
-func TestTokensAreChanged(t *testing.T) {
+func TestTokensOfCompaniesAreChanged(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f, other, ctx := newTestCompany(t, s), newTestCompany(t, s), t.Context()
-		token, theirs := f.createToken("first"), other.createToken("theirs")
-		version := lookUp(t, s, "first").Version
-		allowed := []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("2001:db8::/32")}
-		for _, in := range []domain.TokenChange{{Name: ptr("Übung"), Allowed: &allowed}, {Name: ptr("Übung")}, {}} { // the last two change nothing
-			_, err := s.ChangeToken(ctx, f.c, token.ID, in)
-			wantNoError(t, "change", err)
-		}
-		found := lookUp(t, s, "first")
-		if !found.Found || found.Token.Name != "Übung" || !slices.Equal(found.Token.Allowed, allowed) || found.Token.Company.ID != f.c.Company.ID || found.Version != version+1 {
-			t.Errorf("the changed token is %+v, the version %d, before %d", found.Token, found.Version, version)
-		}
-		page, err := s.Tokens(ctx, domain.TokenFilter{CompanyID: f.c.Company.ID, Search: "üb"}, domain.PageRequest{Limit: 10})
-		if err != nil || len(page.Items) != 1 || page.Total != 1 {
-			t.Errorf("found by the new name: %+v, %v", page, err)
-		}
-		_, err = s.ChangeToken(ctx, f.c, theirs.ID, domain.TokenChange{Name: ptr("mine")})
-		wantCode(t, "change that of another company", err, domain.CodeNotFound)
-		_, err = s.RevokeToken(ctx, f.c, theirs.ID)
-		wantCode(t, "revoke that of another company", err, domain.CodeNotFound)
-		for range 2 {
-			revoked, err := s.RevokeToken(ctx, f.c, token.ID)
-			if err != nil || revoked.RevokedAt == nil || lookUp(t, s, "first").Token.Live(s.Now()) {
-				t.Errorf("the revoked token is %+v, %v", revoked, err)
-			}
-		}
-		_, err = s.RegenerateToken(ctx, f.c, token.ID, domain.TokenRegeneration{}, domain.DigestToken("second"))
-		wantCode(t, "regenerate a revoked token", err, domain.CodeInvalid)
-		if got := lookUp(t, s, "theirs").Token; got.Name != "theirs" || !got.Live(s.Now()) {
-			t.Errorf("the other company's token is %+v", got)
-		}
-		equal(t, "audit", f.audit(), []string{"token.created", "token.renamed", "token.restricted", "token.revoked"})
+		t.Run("changes", func(t *testing.T) { testTokensAreChanged(t, s) })
+		t.Run("regeneration", func(t *testing.T) { testTokensAreRegenerated(t, s) })
+		t.Run("uses", func(t *testing.T) { testUsesOfTokensAreNoted(t, s) })
 	})
 }
 
-// The secret before a regeneration works for the time that was asked for, and not longer
-// than it would have without.
-func TestTokensAreRegenerated(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f, ctx := newTestCompany(t, s), t.Context()
-		token, untouched := f.createToken("secret one"), f.createToken("untouched")
-		regenerate := func(grace time.Duration, expires *time.Time, secret string) domain.Token {
-			t.Helper()
-			out, err := s.RegenerateToken(ctx, f.c, token.ID, domain.TokenRegeneration{Grace: grace, ExpiresAt: expires}, domain.DigestToken(secret))
-			wantNoError(t, "regenerate", err)
-			return out
+func testTokensAreChanged(t *testing.T, s *store.Store) {
+	f, other, ctx := newTestCompany(t, s), newTestCompany(t, s), t.Context()
+	token, theirs := f.createToken("first"), other.createToken("theirs")
+	version := lookUp(t, s, "first").Version
+	allowed := []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("2001:db8::/32")}
+	for _, in := range []domain.TokenChange{{Name: ptr("Übung"), Allowed: &allowed}, {Name: ptr("Übung")}, {}} { // the last two change nothing
+		_, err := s.ChangeToken(ctx, f.c, token.ID, in)
+		wantNoError(t, "change", err)
+	}
+	found := lookUp(t, s, "first")
+	if !found.Found || found.Token.Name != "Übung" || !slices.Equal(found.Token.Allowed, allowed) || found.Token.Company.ID != f.c.Company.ID || found.Version != version+1 {
+		t.Errorf("the changed token is %+v, the version %d, before %d", found.Token, found.Version, version)
+	}
+	page, err := s.Tokens(ctx, domain.TokenFilter{CompanyID: f.c.Company.ID, Search: "üb"}, domain.PageRequest{Limit: 10})
+	if err != nil || len(page.Items) != 1 || page.Total != 1 {
+		t.Errorf("found by the new name: %+v, %v", page, err)
+	}
+	_, err = s.ChangeToken(ctx, f.c, theirs.ID, domain.TokenChange{Name: ptr("mine")})
+	wantCode(t, "change that of another company", err, domain.CodeNotFound)
+	_, err = s.RevokeToken(ctx, f.c, theirs.ID)
+	wantCode(t, "revoke that of another company", err, domain.CodeNotFound)
+	for range 2 {
+		revoked, err := s.RevokeToken(ctx, f.c, token.ID)
+		if err != nil || revoked.RevokedAt == nil || lookUp(t, s, "first").Token.Live(s.Now()) {
+			t.Errorf("the revoked token is %+v, %v", revoked, err)
 		}
-		soon := before(s, -time.Hour)
-		regenerate(24*time.Hour, &soon, "secret two")
-		first, second := lookUp(t, s, "secret one"), lookUp(t, s, "secret two")
-		if !first.Found || !second.Found || first.Token.ID != token.ID || second.Token.ID != token.ID || second.Token.LastFour != " two" || second.Token.PreviousLastFour != " one" {
-			t.Fatalf("found %+v and %+v", first, second)
-		}
-		equal(t, "the new secret expires", *second.Token.ExpiresAt, soon)
-		if left := first.Token.ExpiresAt.Sub(s.Now()); left < 50*time.Minute || left > time.Hour {
-			t.Errorf("the old secret works for %s, and the token for an hour", left)
-		}
-		regenerate(24*time.Hour, nil, "secret three")
-		if got := lookUp(t, s, "secret two").Token; !got.ExpiresAt.Equal(soon) {
-			t.Errorf("the second secret works until %s, longer than before: %s", got.ExpiresAt, soon)
-		}
-		equal(t, "the first secret after two regenerations", lookUp(t, s, "secret one").Found, false)
-		for range 2 {
-			if _, err := s.EndPreviousToken(ctx, f.c, token.ID); err != nil || lookUp(t, s, "secret two").Token.Live(s.Now()) {
-				t.Errorf("the old secret still works after its end: %v", err)
-			}
-		}
-		if got := lookUp(t, s, "secret three").Token; !got.Live(s.Now()) || got.ExpiresAt != nil {
-			t.Errorf("the new secret is %+v", got)
-		}
-		if got := lookUp(t, s, "untouched").Token; got.ID != untouched.ID || got.PreviousUntil != nil {
-			t.Errorf("another token is %+v", got)
-		}
-		equal(t, "audit", f.audit()[2:], []string{"token.regenerated", "token.regenerated", "token.old_secret_stopped"})
-	})
+	}
+	_, err = s.RegenerateToken(ctx, f.c, token.ID, domain.TokenRegeneration{}, domain.DigestToken("second"))
+	wantCode(t, "regenerate a revoked token", err, domain.CodeInvalid)
+	if got := lookUp(t, s, "theirs").Token; got.Name != "theirs" || !got.Live(s.Now()) {
+		t.Errorf("the other company's token is %+v", got)
+	}
+	equal(t, "audit", f.audit(), []string{"token.created", "token.renamed", "token.restricted", "token.revoked"})
 }
 
-func TestUsesOfTokensAreNoted(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		f, other, ctx := newTestCompany(t, s), newTestCompany(t, s), t.Context()
-		a, b, unused := f.createToken("aaaa"), other.createToken("bbbb"), f.createToken("cccc")
-		early, late := before(s, time.Hour), before(s, time.Minute)
-		use := func(token domain.Token, at time.Time, address string) domain.TokenUse {
-			return domain.TokenUse{CompanyID: token.CompanyID, TokenID: token.ID, At: at, Address: address}
+// testTokensAreRegenerated expects that the secret before a regeneration works for the time
+// that was asked for, and not longer than it would have without.
+func testTokensAreRegenerated(t *testing.T, s *store.Store) {
+	f, ctx := newTestCompany(t, s), t.Context()
+	token, untouched := f.createToken("secret one"), f.createToken("untouched")
+	regenerate := func(grace time.Duration, expires *time.Time, secret string) domain.Token {
+		t.Helper()
+		out, err := s.RegenerateToken(ctx, f.c, token.ID, domain.TokenRegeneration{Grace: grace, ExpiresAt: expires}, domain.DigestToken(secret))
+		wantNoError(t, "regenerate", err)
+		return out
+	}
+	soon := before(s, -time.Hour)
+	regenerate(24*time.Hour, &soon, "secret two")
+	first, second := lookUp(t, s, "secret one"), lookUp(t, s, "secret two")
+	if !first.Found || !second.Found || first.Token.ID != token.ID || second.Token.ID != token.ID || second.Token.LastFour != " two" || second.Token.PreviousLastFour != " one" {
+		t.Fatalf("found %+v and %+v", first, second)
+	}
+	equal(t, "the new secret expires", *second.Token.ExpiresAt, soon)
+	if left := first.Token.ExpiresAt.Sub(s.Now()); left < 50*time.Minute || left > time.Hour {
+		t.Errorf("the old secret works for %s, and the token for an hour", left)
+	}
+	regenerate(24*time.Hour, nil, "secret three")
+	if got := lookUp(t, s, "secret two").Token; !got.ExpiresAt.Equal(soon) {
+		t.Errorf("the second secret works until %s, longer than before: %s", got.ExpiresAt, soon)
+	}
+	equal(t, "the first secret after two regenerations", lookUp(t, s, "secret one").Found, false)
+	for range 2 {
+		if _, err := s.EndPreviousToken(ctx, f.c, token.ID); err != nil || lookUp(t, s, "secret two").Token.Live(s.Now()) {
+			t.Errorf("the old secret still works after its end: %v", err)
 		}
-		wrong := use(b, s.Now(), "wrong")
-		wrong.CompanyID = f.c.Company.ID
-		for _, uses := range [][]domain.TokenUse{nil, {use(a, late, "198.51.100.1"), use(b, early, "198.51.100.2")}, {use(a, early, "::1"), use(b, late, "::2"), wrong}} {
-			wantNoError(t, "note", s.NoteTokenUses(ctx, uses))
-		}
-		for secret, want := range map[string]string{"aaaa": late.String() + " 198.51.100.1", "bbbb": late.String() + " ::2"} {
-			token := lookUp(t, s, secret).Token
-			equal(t, "the last use of "+secret, token.LastUsedAt.String()+" "+token.LastUsedIP, want)
-		}
-		if got := lookUp(t, s, "cccc").Token; got.ID != unused.ID || got.LastUsedAt != nil {
-			t.Errorf("an unused token is %+v", got)
-		}
-	})
+	}
+	if got := lookUp(t, s, "secret three").Token; !got.Live(s.Now()) || got.ExpiresAt != nil {
+		t.Errorf("the new secret is %+v", got)
+	}
+	if got := lookUp(t, s, "untouched").Token; got.ID != untouched.ID || got.PreviousUntil != nil {
+		t.Errorf("another token is %+v", got)
+	}
+	equal(t, "audit", f.audit()[2:], []string{"token.regenerated", "token.regenerated", "token.old_secret_stopped"})
+}
+
+func testUsesOfTokensAreNoted(t *testing.T, s *store.Store) {
+	f, other, ctx := newTestCompany(t, s), newTestCompany(t, s), t.Context()
+	a, b, unused := f.createToken("aaaa"), other.createToken("bbbb"), f.createToken("cccc")
+	early, late := before(s, time.Hour), before(s, time.Minute)
+	use := func(token domain.Token, at time.Time, address string) domain.TokenUse {
+		return domain.TokenUse{CompanyID: token.CompanyID, TokenID: token.ID, At: at, Address: address}
+	}
+	wrong := use(b, s.Now(), "wrong")
+	wrong.CompanyID = f.c.Company.ID
+	for _, uses := range [][]domain.TokenUse{nil, {use(a, late, "198.51.100.1"), use(b, early, "198.51.100.2")}, {use(a, early, "::1"), use(b, late, "::2"), wrong}} {
+		wantNoError(t, "note", s.NoteTokenUses(ctx, uses))
+	}
+	for secret, want := range map[string]string{"aaaa": late.String() + " 198.51.100.1", "bbbb": late.String() + " ::2"} {
+		token := lookUp(t, s, secret).Token
+		equal(t, "the last use of "+secret, token.LastUsedAt.String()+" "+token.LastUsedIP, want)
+	}
+	if got := lookUp(t, s, "cccc").Token; got.ID != unused.ID || got.LastUsedAt != nil {
+		t.Errorf("an unused token is %+v", got)
+	}
 }
 
 func TestPlatformTokens(t *testing.T) {

@@ -63,69 +63,72 @@ func TestSecretsAreEncryptedAgain(t *testing.T) {
 	})
 }
 
-// A test event is in the log, marked as one, and is not sent again.
-func TestTestEventsAreLogged(t *testing.T) {
+func TestTestEventsAndRedeliveries(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h, ctx := newHook(t, s), t.Context()
-		send := func(kind string) domain.DeliveryDetail {
-			t.Helper()
-			id := uuid.Must(uuid.NewV7()).String()
-			in := domain.TestEvent{Endpoint: h.e, ID: id, Event: domain.Event{Kind: domain.EventEmployeeJoined, ExternalID: "sample", Body: []byte(`{"test":1}`)}}
-			a := domain.Attempt{URL: h.e.URL, StartedAt: s.Now(), Duration: 1500 * time.Microsecond, StatusCode: 200, ErrorKind: kind,
-				RequestHeaders: domain.Headers{{Name: "X-A", Value: "1"}}, ResponseBody: []byte("hello")}
-			wantNoError(t, "record", s.RecordTest(ctx, h.c, in, a, "It answered."))
-			return h.delivery(id)
-		}
-		got := send("")
-		equal(t, "the delivery", fmt.Sprintln(got.State, got.Test, got.Attempts, got.ExternalID, string(got.Body), got.RequestedBy), "delivered true 1 sample {\"test\":1} test\n")
-		tries := got.Tries
-		if len(tries) != 1 || tries[0].Duration != 1500*time.Microsecond || tries[0].RequestHeaders.Get("x-a") != "1" || string(tries[0].ResponseBody) != "hello" || tries[0].RequestedBy != "test" {
-			t.Errorf("the attempts are %+v", tries)
-		}
-		failed := send("timeout")
-		equal(t, "one that failed", string(failed.State)+" "+failed.ErrorKind, "failed timeout")
-		wantCode(t, "send it again", s.Redeliver(ctx, h.c, failed.ID), domain.CodeInvalid)
-		if due := h.claim("server", 10).Due; len(due) != 0 {
-			t.Errorf("%d deliveries are to be sent", len(due))
-		}
-		equal(t, "audit", testCompany{t, s, h.c}.audit()[1:], []string{"webhook.tested", "webhook.tested"})
+		t.Run("test events", func(t *testing.T) { testLoggedTestEvents(t, s) })
+		t.Run("redeliveries", func(t *testing.T) { testRedeliveriesFail(t, s) })
 	})
 }
 
-func TestRedeliveriesFail(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h, ctx := newHook(t, s), t.Context()
-		h.hire("a", 3)
-		h.deliveriesIn(domain.DeliveryFailed, 3, s.Now())
-		in := domain.RedeliveryFilter{}
-		wantNoError(t, "normalize", in.Normalize(s.Now().Add(time.Minute)))
-		j, err := s.AddRedelivery(ctx, h.c, in)
-		wantNoError(t, "add", err)
-		untouched, err := s.AddRedelivery(ctx, h.c, in)
-		wantNoError(t, "add", err)
-		state := func(id int64) string {
-			t.Helper()
-			got, err := s.Redelivery(ctx, h.c.Company.ID, id)
-			wantNoError(t, "read", err)
-			return fmt.Sprint(got.Done, " ", got.FinishedAt != nil, " ", got.Problem)
-		}
-		wantNoError(t, "fail", s.RecordRedeliveryFailure(ctx, j, "no luck", 2))
-		equal(t, "after one failure", state(j.ID), "0 false ")
-		if _, err = s.ContinueRedelivery(ctx, h.c.Company.ID, j.ID, 1); err != nil {
-			t.Fatal(err)
-		}
-		wantNoError(t, "fail", s.RecordRedeliveryFailure(ctx, j, "no luck", 2))
-		equal(t, "after a failure, a step and a failure", state(j.ID), "1 false ")
-		wantNoError(t, "fail", s.RecordRedeliveryFailure(ctx, j, "no luck", 2))
-		equal(t, "after two failures in a row", state(j.ID), "1 true no luck")
-		wantNoError(t, "fail", s.RecordRedeliveryFailure(ctx, j, "later", 1))
-		equal(t, "after its end", state(j.ID), "1 true no luck")
-		equal(t, "another one", state(untouched.ID), "0 false ")
-		if finished, err := s.ContinueRedelivery(ctx, h.c.Company.ID, j.ID, 10); err != nil || !finished {
-			t.Errorf("a redelivery that has ended goes on: %v", err)
-		}
-		equal(t, "deliveries put back into the queue", number(t, s, `SELECT count(*) FROM deliveries WHERE state = 'pending'`), 1)
-	})
+// testLoggedTestEvents expects that a test event is in the log, marked as one, and is not
+// sent again.
+func testLoggedTestEvents(t *testing.T, s *store.Store) {
+	h, ctx := newHook(t, s), t.Context()
+	send := func(kind string) domain.DeliveryDetail {
+		t.Helper()
+		id := uuid.Must(uuid.NewV7()).String()
+		in := domain.TestEvent{Endpoint: h.e, ID: id, Event: domain.Event{Kind: domain.EventEmployeeJoined, ExternalID: "sample", Body: []byte(`{"test":1}`)}}
+		a := domain.Attempt{URL: h.e.URL, StartedAt: s.Now(), Duration: 1500 * time.Microsecond, StatusCode: 200, ErrorKind: kind,
+			RequestHeaders: domain.Headers{{Name: "X-A", Value: "1"}}, ResponseBody: []byte("hello")}
+		wantNoError(t, "record", s.RecordTest(ctx, h.c, in, a, "It answered."))
+		return h.delivery(id)
+	}
+	got := send("")
+	equal(t, "the delivery", fmt.Sprintln(got.State, got.Test, got.Attempts, got.ExternalID, string(got.Body), got.RequestedBy), "delivered true 1 sample {\"test\":1} test\n")
+	tries := got.Tries
+	if len(tries) != 1 || tries[0].Duration != 1500*time.Microsecond || tries[0].RequestHeaders.Get("x-a") != "1" || string(tries[0].ResponseBody) != "hello" || tries[0].RequestedBy != "test" {
+		t.Errorf("the attempts are %+v", tries)
+	}
+	failed := send("timeout")
+	equal(t, "one that failed", string(failed.State)+" "+failed.ErrorKind, "failed timeout")
+	wantCode(t, "send it again", s.Redeliver(ctx, h.c, failed.ID), domain.CodeInvalid)
+	if due := h.claim("server", 10).Due; len(due) != 0 {
+		t.Errorf("%d deliveries are to be sent", len(due))
+	}
+	equal(t, "audit", testCompany{t, s, h.c}.audit()[1:], []string{"webhook.tested", "webhook.tested"})
+}
+
+func testRedeliveriesFail(t *testing.T, s *store.Store) {
+	h, ctx := newHook(t, s), t.Context()
+	h.hire("a", 3)
+	h.deliveriesIn(domain.DeliveryFailed, 3, s.Now())
+	in := domain.RedeliveryFilter{}
+	wantNoError(t, "normalize", in.Normalize(s.Now().Add(time.Minute)))
+	j, err := s.AddRedelivery(ctx, h.c, in)
+	wantNoError(t, "add", err)
+	untouched, err := s.AddRedelivery(ctx, h.c, in)
+	wantNoError(t, "add", err)
+	state := func(id int64) string {
+		t.Helper()
+		got, err := s.Redelivery(ctx, h.c.Company.ID, id)
+		wantNoError(t, "read", err)
+		return fmt.Sprint(got.Done, " ", got.FinishedAt != nil, " ", got.Problem)
+	}
+	wantNoError(t, "fail", s.RecordRedeliveryFailure(ctx, j, "no luck", 2))
+	equal(t, "after one failure", state(j.ID), "0 false ")
+	if _, err = s.ContinueRedelivery(ctx, h.c.Company.ID, j.ID, 1); err != nil {
+		t.Fatal(err)
+	}
+	wantNoError(t, "fail", s.RecordRedeliveryFailure(ctx, j, "no luck", 2))
+	equal(t, "after a failure, a step and a failure", state(j.ID), "1 false ")
+	wantNoError(t, "fail", s.RecordRedeliveryFailure(ctx, j, "no luck", 2))
+	equal(t, "after two failures in a row", state(j.ID), "1 true no luck")
+	wantNoError(t, "fail", s.RecordRedeliveryFailure(ctx, j, "later", 1))
+	equal(t, "after its end", state(j.ID), "1 true no luck")
+	equal(t, "another one", state(untouched.ID), "0 false ")
+	if finished, err := s.ContinueRedelivery(ctx, h.c.Company.ID, j.ID, 10); err != nil || !finished {
+		t.Errorf("a redelivery that has ended goes on: %v", err)
+	}
+	equal(t, "deliveries put back into the queue", number(t, s, `SELECT count(*) FROM deliveries WHERE company_id = $1 AND state = 'pending'`, h.c.Company.ID), 1)
 }
