@@ -67,7 +67,7 @@ type APICall struct {
 	domain.APIRequest
 
 	Bodies  domain.RequestBodies // how the company wants failed calls logged
-	Failure domain.FailedRequest // only read during Record
+	Failure domain.FailedRequest // Record does not keep it
 }
 
 // Record adds a call to the log. It never waits for the database.
@@ -148,7 +148,7 @@ func (l *Requests) flush(ctx context.Context) error {
 	clear(l.counts)
 	clear(l.logged)
 	l.mu.Unlock()
-	if len(counts) == 0 {
+	if len(counts) == 0 && len(list) == 0 { // a call may be counted in one flush and written by the next
 		return nil
 	}
 	return l.store.AddAPIRequests(ctx, list, counts)

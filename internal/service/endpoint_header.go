@@ -42,11 +42,11 @@ func (w *Webhooks) keepHeaders(ctx context.Context, c domain.Caller, id int64, i
 	if err != nil {
 		return err
 	}
-	now, err := w.openHeaders(e)
+	current, err := w.openHeaders(e)
 	if err != nil {
-		now = nil // every value is entered again
+		current = nil // every value is entered again
 	}
-	headers, err := domain.KeepHeaders(in.Headers, now)
+	headers, err := domain.KeepHeaders(in.Headers, current)
 	var checks domain.Checks
 	checks.Add("headers", err)
 	in.Headers = headers

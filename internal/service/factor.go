@@ -23,12 +23,14 @@ func (s *SignIn) ChangePassword(ctx context.Context, by domain.Actor, old, passw
 	return s.replacePassword(ctx, by, secrets.PasswordHash, password, sessionToken)
 }
 
-func (s *SignIn) replacePassword(ctx context.Context, by domain.Actor, old, password, sessionToken string) error {
+// replacePassword replaces the password that has this hash, or sets the first one if
+// oldHash is empty.
+func (s *SignIn) replacePassword(ctx context.Context, by domain.Actor, oldHash, password, sessionToken string) error {
 	who, secrets, err := s.store.Administrator(ctx, by.ID)
 	if err != nil {
 		return err
 	}
-	if old == "" && secrets.PasswordHash != "" {
+	if oldHash == "" && secrets.PasswordHash != "" {
 		return domain.ErrPasswordSet
 	}
 	var checks domain.Checks
@@ -41,7 +43,7 @@ func (s *SignIn) replacePassword(ctx context.Context, by domain.Actor, old, pass
 		return err
 	}
 	return s.store.SetPassword(ctx, domain.NewPassword{
-		AdministratorID: by.ID, Old: old, New: hash, KeepSession: SessionKey(sessionToken), Actor: by,
+		AdministratorID: by.ID, Old: oldHash, New: hash, KeepSession: SessionKey(sessionToken), Actor: by,
 	})
 }
 
@@ -82,20 +84,21 @@ func (s *SignIn) BeginSecondFactor(ctx context.Context, by domain.Actor, passwor
 	if err := s.store.SetTOTPSecret(ctx, by.ID, s.box.Seal(totpLabel, secret)); err != nil {
 		return domain.TOTPKey{}, err
 	}
-	return s.key(ctx, by.ID, secret)
+	return s.totpKey(ctx, by.ID, secret)
 }
 
 // PendingSecondFactor shows a secret again that is not confirmed yet. Codes:
 // invalid_request.
 func (s *SignIn) PendingSecondFactor(ctx context.Context, by domain.Actor) (domain.TOTPKey, error) {
-	secret, _, err := s.pending(ctx, by)
+	secret, _, err := s.pendingSecret(ctx, by)
 	if err != nil {
 		return domain.TOTPKey{}, err
 	}
-	return s.key(ctx, by.ID, secret)
+	return s.totpKey(ctx, by.ID, secret)
 }
 
-func (s *SignIn) key(ctx context.Context, administrator int64, secret []byte) (domain.TOTPKey, error) {
+// totpKey returns what an authenticator app has to know.
+func (s *SignIn) totpKey(ctx context.Context, administrator int64, secret []byte) (domain.TOTPKey, error) {
 	who, _, err := s.store.Administrator(ctx, administrator)
 	if err != nil {
 		return domain.TOTPKey{}, err
@@ -103,7 +106,9 @@ func (s *SignIn) key(ctx context.Context, administrator int64, secret []byte) (d
 	return domain.NewTOTPKey(secret, s.issuer, who.Email), nil
 }
 
-func (s *SignIn) pending(ctx context.Context, by domain.Actor) (secret, sealed []byte, err error) {
+// pendingSecret returns the secret of a second factor that is not confirmed yet, and how
+// it is stored.
+func (s *SignIn) pendingSecret(ctx context.Context, by domain.Actor) (secret, sealed []byte, err error) {
 	_, secrets, err := s.store.Administrator(ctx, by.ID)
 	switch {
 	case err != nil:
@@ -124,7 +129,7 @@ func (s *SignIn) pending(ctx context.Context, by domain.Actor) (secret, sealed [
 // which cannot be read again later. All sessions of the person end but the one with
 // this token. Codes: unauthorized, invalid_request.
 func (s *SignIn) ConfirmSecondFactor(ctx context.Context, by domain.Actor, code, sessionToken string) ([]string, error) {
-	secret, sealed, err := s.pending(ctx, by)
+	secret, sealed, err := s.pendingSecret(ctx, by)
 	if err != nil {
 		return nil, err
 	}

@@ -175,9 +175,9 @@ func (s *Store) APIRequestHours(ctx context.Context, company, token int64, since
 }
 
 // ExpireAPIRequests removes the requests from before the instant and their counts, in
-// small transactions. Several replicas may call it at once. It asks for the oldest request
-// of each company, which an index knows: asked whether there is one from before, a planner
-// that takes most of them for older reads the whole table for every company.
+// small transactions. Several replicas may call it at once. It looks up the oldest request
+// of each company in an index. If it asked whether there is an older one (EXISTS), a planner
+// that expects most requests to be older would read the whole table for every company.
 func (s *Store) ExpireAPIRequests(ctx context.Context, before time.Time) error {
 	for company := int64(0); ; {
 		next := int64(0)

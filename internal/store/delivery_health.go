@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -9,12 +10,12 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// EndpointHealth counts the deliveries that were created from from on, hour by
+// EndpointHealth counts the deliveries that were created since an instant, hour by
 // hour, for each of the company's endpoints or for one if endpoint is not 0. It
 // includes removed endpoints, because their deliveries are still in the log, and
 // leaves out endpoints without any. The number of statements is fixed.
-func (s *Store) EndpointHealth(ctx context.Context, company, endpoint int64, from time.Time) ([]domain.EndpointHealth, error) {
-	h := newHealthCounts(from, s.Now())
+func (s *Store) EndpointHealth(ctx context.Context, company, endpoint int64, since time.Time) ([]domain.EndpointHealth, error) {
+	h := newHealthCounts(since, s.Now())
 	b := &db.Batch{}
 	s.countFinished(b, h, company, endpoint)
 	s.countRetrying(b, h, company, endpoint)
@@ -36,23 +37,24 @@ func (s *Store) EndpointHealth(ctx context.Context, company, endpoint int64, fro
 
 // healthCounts collects what several statements count.
 type healthCounts struct {
-	from  time.Time
+	since time.Time
 	hours []healthHour
 	byID  map[int64]*domain.EndpointHealth
 }
 
-// healthHour is one hour of the window; only the part from from on counts.
+// healthHour is one hour of the window. What was created between from and ends counts:
+// from is later than start in the first hour.
 type healthHour struct {
 	number            int64
 	start, from, ends time.Time
 }
 
-func newHealthCounts(from, to time.Time) *healthCounts {
-	h := &healthCounts{from: from.UTC(), byID: map[int64]*domain.EndpointHealth{}}
-	for start := h.from.Truncate(time.Hour); !start.After(to); start = start.Add(time.Hour) {
+func newHealthCounts(since, to time.Time) *healthCounts {
+	h := &healthCounts{since: since.UTC(), byID: map[int64]*domain.EndpointHealth{}}
+	for start := h.since.Truncate(time.Hour); !start.After(to); start = start.Add(time.Hour) {
 		hour := healthHour{number: int64(len(h.hours)), start: start, from: start, ends: start.Add(time.Hour)}
-		if start.Before(h.from) {
-			hour.from = h.from
+		if start.Before(h.since) {
+			hour.from = h.since
 		}
 		h.hours = append(h.hours, hour)
 	}
@@ -93,7 +95,7 @@ func (h *healthCounts) sorted() []domain.EndpointHealth {
 	for _, e := range h.byID {
 		out = append(out, *e)
 	}
-	slices.SortFunc(out, func(a, b domain.EndpointHealth) int { return int(a.EndpointID - b.EndpointID) })
+	slices.SortFunc(out, func(a, b domain.EndpointHealth) int { return cmp.Compare(a.EndpointID, b.EndpointID) })
 	return out
 }
 
@@ -122,8 +124,8 @@ func (s *Store) countFinished(b *db.Batch, h *healthCounts, company, endpoint in
 }
 
 // countRetrying counts what was tried and is to be tried again. What was never tried
-// is on its way and counted nowhere. The hour of each row is computed: to compare
-// each with 25 hours takes twice the time.
+// is on its way and counted nowhere. The hour of each row is computed, because comparing
+// each row with 25 hours takes twice the time.
 func (s *Store) countRetrying(b *db.Batch, h *healthCounts, company, endpoint int64) {
 	first := h.hours[0].start.Unix() / 3600
 	b.Query(func(r db.Rows) error {
@@ -137,7 +139,7 @@ func (s *Store) countRetrying(b *db.Batch, h *healthCounts, company, endpoint in
 	}, `SELECT d.endpoint_id, `+s.db.EpochSeconds("d.created_at")+` / 3600 AS hour, count(*) FROM deliveries d
 		WHERE d.company_id = $1 AND (d.endpoint_id = $2 OR $2 = 0) AND `+inState[domain.DeliveryPending]+`
 			AND d.created_at >= $3 AND d.created_at < $4 AND d.attempts > d.round_start
-		GROUP BY d.endpoint_id, hour`, company, endpoint, h.from, h.hours[len(h.hours)-1].ends)
+		GROUP BY d.endpoint_id, hour`, company, endpoint, h.since, h.hours[len(h.hours)-1].ends)
 }
 
 func countHeld(b *db.Batch, h *healthCounts, company, endpoint int64) {
@@ -149,7 +151,7 @@ func countHeld(b *db.Batch, h *healthCounts, company, endpoint int64) {
 		}
 		return err
 	}, `SELECT e.id, (SELECT count(*) FROM deliveries d WHERE d.company_id = e.company_id AND d.endpoint_id = e.id
-		AND `+inState[domain.DeliveryHeld]+` AND d.created_at >= $3) FROM endpoints e WHERE `+selectedEndpoints, company, endpoint, h.from)
+		AND `+inState[domain.DeliveryHeld]+` AND d.created_at >= $3) FROM endpoints e WHERE `+selectedEndpoints, company, endpoint, h.since)
 }
 
 // lastSentSQL finds when each endpoint's newest deliveries were sent: of those

@@ -184,26 +184,14 @@ func queueJobProgress(b *db.Batch, now time.Time, j domain.Job, p domain.JobProg
 // RecordJobFailure counts a failed step. After maxFailures of them in a row it ends the
 // job with the problem.
 func (s *Store) RecordJobFailure(ctx context.Context, j domain.Job, problem string, maxFailures int) error {
-	return s.recordFailure(ctx, failedStep{table: "jobs", company: j.CompanyID, id: j.ID, problem: problem, maxFailures: maxFailures})
-}
-
-// failedStep is a step of a job or a redelivery, a row of the table, that failed.
-type failedStep struct {
-	table       string
-	company, id int64
-	problem     string
-	maxFailures int
-}
-
-func (s *Store) recordFailure(ctx context.Context, f failedStep) error {
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		if err := tx.Send(ctx, nil); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `UPDATE `+f.table+` SET failures = failures + 1,
+		_, err := tx.Exec(ctx, `UPDATE jobs SET failures = failures + 1,
 				problem = CASE WHEN failures + 1 >= $4 THEN $3 ELSE problem END,
 				finished_at = CASE WHEN failures + 1 >= $4 THEN $5 ELSE finished_at END
-			WHERE company_id = $1 AND id = $2 AND finished_at IS NULL`, f.company, f.id, f.problem, f.maxFailures, tx.Now())
+			WHERE company_id = $1 AND id = $2 AND finished_at IS NULL`, j.CompanyID, j.ID, problem, maxFailures, tx.Now())
 		return err
 	})
 }

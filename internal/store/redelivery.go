@@ -213,7 +213,16 @@ func (s *Store) ContinueRedelivery(ctx context.Context, company, id int64, limit
 // RecordRedeliveryFailure counts a failed step. After maxFailures of them in a row it ends
 // the redelivery with the problem.
 func (s *Store) RecordRedeliveryFailure(ctx context.Context, j domain.Redelivery, problem string, maxFailures int) error {
-	return s.recordFailure(ctx, failedStep{table: "redeliveries", company: j.CompanyID, id: j.ID, problem: problem, maxFailures: maxFailures})
+	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
+		if err := tx.Send(ctx, nil); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `UPDATE redeliveries SET failures = failures + 1,
+				problem = CASE WHEN failures + 1 >= $4 THEN $3 ELSE problem END,
+				finished_at = CASE WHEN failures + 1 >= $4 THEN $5 ELSE finished_at END
+			WHERE company_id = $1 AND id = $2 AND finished_at IS NULL`, j.CompanyID, j.ID, problem, maxFailures, tx.Now())
+		return err
+	})
 }
 
 // picked are the deliveries of one step.
