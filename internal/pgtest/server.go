@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -87,13 +88,24 @@ func (s *server) create(template string) (string, error) {
 	err := s.do(func(ctx context.Context, conn *pgx.Conn) error {
 		s.made++
 		name = fmt.Sprintf("%s%08x_%d", prefix, s.owner, s.made)
-		_, err := conn.Exec(ctx, "CREATE DATABASE "+quote(name)+" TEMPLATE "+quote(template))
+		_, err := conn.Exec(ctx, "CREATE DATABASE "+quote(name)+" TEMPLATE "+quote(template)+copyStrategy(conn))
 		return err
 	})
 	if err != nil {
 		return "", fmt.Errorf("create test database: %w", err)
 	}
 	return name, nil
+}
+
+// copyStrategy makes CREATE DATABASE copy the files of the template. By default, and since
+// PostgreSQL 15, it copies page by page through the log, which costs three times the
+// processor time for a small template, and more when the database is dropped.
+func copyStrategy(conn *pgx.Conn) string {
+	version, _, _ := strings.Cut(conn.PgConn().ParameterStatus("server_version"), ".")
+	if major, err := strconv.Atoi(version); err != nil || major < 15 {
+		return "" // it has no other way
+	}
+	return " STRATEGY file_copy"
 }
 
 func (s *server) drop(name string) error {
