@@ -84,7 +84,7 @@ func TestActivitiesFollowTheModel(t *testing.T) {
 			m := newModel(results)
 			for range rapid.IntRange(1, 3).Draw(t, "reports") {
 				acts := drawActivities(t, prefix, results, noon)
-				if diff := cmp.Diff(m.apply(acts), f.report(acts...)); diff != "" {
+				if diff := difference(m.apply(acts), f.report(acts...)); diff != "" {
 					t.Fatalf("the results differ from the model: %s", diff)
 				}
 			}

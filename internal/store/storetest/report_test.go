@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/store"
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
@@ -88,7 +86,7 @@ func TestAssignmentReportIsTheList(t *testing.T) {
 			if err := s.AssignmentReport(t.Context(), c, f, keepAssignments(&got)); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			if diff := cmp.Diff(listed(t, s, c, f), got); diff != "" {
+			if diff := difference(listed(t, s, c, f), got); diff != "" {
 				t.Errorf("%s: list and report differ (-list +report):\n%s", name, diff)
 			}
 		}
@@ -113,7 +111,7 @@ func TestEmployeeReportIsTheList(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(summaries(t, s, c, f, now), got); diff != "" {
+			if diff := difference(summaries(t, s, c, f, now), got); diff != "" {
 				t.Errorf("%+v (-want +got):\n%s", f, diff)
 			}
 		}
@@ -177,7 +175,7 @@ func TestReportIsOneSnapshot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := difference(want, got); diff != "" {
 			t.Errorf("the report shows changes made after its start (-before +report):\n%s", diff)
 		}
 	})
