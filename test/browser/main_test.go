@@ -19,7 +19,8 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) int {
-	path, err := find("chromium", "chromium-browser", "google-chrome")
+	// The first is the same browser without the parts that show its window.
+	path, err := find("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 	if err != nil {
 		return m.Run() // newTab reports it
 	}
