@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-job="" server="" work=$(mktemp -d)
+job="" server="" work=$(mktemp -d) files=""
 
 finish() {
   local status=$?
@@ -21,7 +21,7 @@ finish() {
     kill -KILL -- "-$job" 2>/dev/null || true
   fi
   [ -z "$server" ] || scripts/pg.sh stop "$server"
-  rm -rf "$work"
+  rm -rf "$work" "$files"
   exit "$status"
 }
 trap finish EXIT
@@ -43,6 +43,17 @@ run() {
 export GOFLAGS="${GOFLAGS:+$GOFLAGS }-buildvcs=false"
 # With this set, a test fails if something it needs is missing.
 export COURSEBRIDGE_TEST_FULL=1
+
+# What the tests write is in memory if there is plenty: databases, programs that they build, and what the processes of the
+# browser share. Nothing there depends on a disk but the time that it takes. The work of the compiler stays on the disk,
+# because it keeps the test program of every package.
+free=$(df --output=avail --block-size=1G /dev/shm 2>/dev/null | tail -n 1)
+if [ "${free:-0}" -ge 6 ]; then
+  export GOTMPDIR=$work
+  files=$(mktemp -d /dev/shm/coursebridge-test.XXXXXX)
+  chmod 755 "$files" # PostgreSQL's account enters it
+  export TMPDIR=$files
+fi
 
 run scripts/packages.sh
 run scripts/pg.sh start --owner $$ >"$work/server"
