@@ -50,7 +50,11 @@ export COURSEBRIDGE_TEST_FULL=1
 free=$(df --output=avail --block-size=1G /dev/shm 2>/dev/null | tail -n 1)
 if [ "${free:-0}" -ge 6 ]; then
   export GOTMPDIR=$work
-  files=$(mktemp -d /dev/shm/coursebridge-test.XXXXXX)
+  for left in /dev/shm/coursebridge-test.*; do # by copies that were killed
+    owner=${left#*test.}
+    [ ! -d "$left" ] || kill -0 "${owner%.*}" 2>/dev/null || rm -rf "$left"
+  done
+  files=$(mktemp -d "/dev/shm/coursebridge-test.$$.XXXXXX")
   chmod 755 "$files" # PostgreSQL's account enters it
   export TMPDIR=$files
 fi
