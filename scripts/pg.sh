@@ -58,9 +58,7 @@ CONF
 # base prints the directory that the server's directory is made in. Every test has a database of its own, of some hundred
 # files: to make and drop one took 0.3 s of processor time on a disk, most of it in the kernel, and 0.02 s in memory.
 base() {
-  local free
-  free=$(df --output=avail --block-size=1G /dev/shm 2>/dev/null | tail -n 1) || true
-  if [ "$durable" = no ] && [ "${free:-0}" -ge 4 ]; then echo /dev/shm; else echo /tmp; fi
+  if [ "$durable" = no ] && [ "$("$(dirname "$self")/memory.sh")" -ge 4 ]; then echo /dev/shm; else echo /tmp; fi
 }
 
 # init creates the cluster. Tests get a linguistic default collation: SQLite compares bytes, so a query that depends on

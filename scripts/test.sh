@@ -47,8 +47,7 @@ export COURSEBRIDGE_TEST_FULL=1
 # What the tests write is in memory if there is plenty: databases, programs that they build, and what the processes of the
 # browser share. Nothing there depends on a disk but the time that it takes. The work of the compiler stays on the disk,
 # because it keeps the test program of every package.
-free=$(df --output=avail --block-size=1G /dev/shm 2>/dev/null | tail -n 1) || true
-if [ "${free:-0}" -ge 6 ]; then
+if [ "$(scripts/memory.sh)" -ge 6 ]; then
   export GOTMPDIR=$work
   for left in /dev/shm/coursebridge-test.*; do # by copies that were killed
     owner=${left#*test.}
