@@ -18,7 +18,8 @@ import (
 )
 
 // fillAtRandom assigns three courses to people with two tags, in every state,
-// some of them revoked, and completions of the last three months.
+// some of them revoked, and completions of the last three months. Persons 2 and 3, who have
+// one tag each, are late with a required course, so that no report is without figures.
 func (l learners) fillAtRandom(random *rand.Rand, people int) (courses []int64) {
 	l.Helper()
 	courses = []int64{l.course}
@@ -27,21 +28,30 @@ func (l learners) fillAtRandom(random *rand.Rand, people int) (courses []int64) 
 	}
 	for n := 1; n <= people; n++ {
 		tags := []string{[]string{"office", "port"}[random.IntN(2)]}
+		if n == 2 || n == 3 {
+			tags = []string{[]string{"office", "port"}[n-2]}
+		}
 		if _, err := l.store.PatchEmployee(l.Context(), l.caller, fmt.Sprintf("HR-%d", n), domain.EmployeePatch{Tags: &tags}); err != nil {
 			l.Fatal(err)
 		}
 	}
 	now := time.Now().UTC()
 	for n := range 90 {
-		deadline, required := now.Add(time.Duration(random.IntN(60*24)-20*24)*time.Hour), random.IntN(2) == 0
+		person, deadline, required := 1+random.IntN(people), now.Add(time.Duration(random.IntN(60*24)-20*24)*time.Hour), random.IntN(2) == 0
+		isLate := n == 2 || n == 3
+		if isLate {
+			person, deadline, required = n, now.Add(-time.Hour), true
+		}
 		results, err := l.store.Assign(l.Context(), l.caller, []domain.BulkItem{{New: domain.NewAssignment{
-			EmployeeExternalID: fmt.Sprintf("HR-%d", 1+random.IntN(people)), CourseID: courses[random.IntN(3)], ExternalID: fmt.Sprintf("R-%d", n),
+			EmployeeExternalID: fmt.Sprintf("HR-%d", person), CourseID: courses[random.IntN(3)], ExternalID: fmt.Sprintf("R-%d", n),
 			Deadline: &deadline, IsRequired: &required,
 		}}})
 		if err != nil || results[0].Err != nil {
 			l.Fatal(err, results)
 		}
-		l.actAtRandom(random, results[0].Assignment)
+		if !isLate {
+			l.actAtRandom(random, results[0].Assignment)
+		}
 	}
 	return courses
 }

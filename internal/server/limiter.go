@@ -63,13 +63,9 @@ func (l *Limiter) Admit(header http.Header, companyID, tokenID int64) error {
 	bucket := l.bucket(tokenKey{companyID, tokenID}, now)
 	ok := bucket.AllowN(now, 1)
 	left := bucket.TokensAt(now)
-	values := [2]string{
-		strconv.Itoa(max(0, int(left))),
-		strconv.Itoa(int(math.Ceil(l.until(left, float64(l.burst))))),
-	}
 	header["Ratelimit-Limit"] = l.limit
-	header["Ratelimit-Remaining"] = values[0:1:1]
-	header["Ratelimit-Reset"] = values[1:2:2]
+	header["Ratelimit-Remaining"] = []string{strconv.Itoa(max(0, int(left)))}
+	header["Ratelimit-Reset"] = []string{strconv.Itoa(int(math.Ceil(l.until(left, float64(l.burst)))))}
 	if ok {
 		return nil
 	}

@@ -31,25 +31,16 @@ func (s *Store) ActOnAssignments(ctx context.Context, c domain.Caller, act domai
 // job's progress in the same transaction, so that each is changed exactly once. The
 // outcome of each is noted in its item.
 func (s *Store) StepAction(ctx context.Context, c domain.Caller, act domain.AssignmentAction, job domain.Job, limit int) error {
-	after, _ := strconv.ParseInt(job.Cursor, 10, 64) // empty at first
-	items, err := s.JobItems(ctx, job, after, limit)
+	next, err := s.nextStep(ctx, job, limit)
 	if err != nil {
 		return err
 	}
-	ids := make([]int64, len(items))
-	for i, item := range items {
-		ids[i] = item.ID
-	}
 	return s.write(ctx, func(tx db.Tx, box *outbox) error {
-		progress := domain.JobProgress{Cursor: job.Cursor, Done: int64(len(ids)), Finished: len(ids) < limit}
-		if len(ids) > 0 {
-			progress.Cursor = strconv.FormatInt(ids[len(ids)-1], 10)
-		}
-		plan, err := s.loadAction(ctx, tx, c, act, ids)
+		plan, err := s.loadAction(ctx, tx, c, act, next.records)
 		if err != nil {
 			return err
 		}
-		return s.saveAction(ctx, tx, box, plan, &actionStep{job: job, progress: progress})
+		return s.saveAction(ctx, tx, box, plan, &actionStep{job: job, progress: next.progress})
 	})
 }
 

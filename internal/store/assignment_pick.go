@@ -55,19 +55,24 @@ func (s *Store) CountMatching(ctx context.Context, company int64, pick domain.As
 // AddActJob starts an act on the assignments that are picked now: the job works on
 // exactly these, whatever matches later.
 func (s *Store) AddActJob(ctx context.Context, c domain.Caller, in domain.NewJob, pick domain.AssignmentPick) (domain.Job, error) {
-	cond := s.pickConditions(c.Company.ID, pick)
-	return s.addPickedJob(ctx, c, in, `SELECT $1, CAST(`+cond.arg(int64(0))+` AS bigint), a.id FROM assignments a`+cond.where(), cond.args)
+	return s.addPickedJob(ctx, c, in, func(job int64) (string, []any) {
+		cond := s.pickConditions(c.Company.ID, pick)
+		items := `SELECT $1, CAST(` + cond.arg(job) + ` AS bigint), a.id FROM assignments a` + cond.where()
+		return items, cond.args
+	})
 }
 
-// AddUndoJob starts an act on the assignments that another job has changed.
-func (s *Store) AddUndoJob(ctx context.Context, c domain.Caller, in domain.NewJob, revoked domain.Job) (domain.Job, error) {
-	return s.addPickedJob(ctx, c, in, `SELECT $1, CAST($4 AS bigint), i.record_id FROM job_items i
-		WHERE i.company_id = $1 AND i.job_id = $2 AND i.outcome = $3`, []any{c.Company.ID, revoked.ID, domain.OutcomeDone, int64(0)})
+// AddUndoJob starts an act on the assignments that an earlier job has changed.
+func (s *Store) AddUndoJob(ctx context.Context, c domain.Caller, in domain.NewJob, earlier domain.Job) (domain.Job, error) {
+	return s.addPickedJob(ctx, c, in, func(job int64) (string, []any) {
+		return `SELECT $1, CAST($4 AS bigint), i.record_id FROM job_items i
+			WHERE i.company_id = $1 AND i.job_id = $2 AND i.outcome = $3`, []any{c.Company.ID, earlier.ID, domain.OutcomeDone, job}
+	})
 }
 
-// addPickedJob adds a job whose items a query selects as company, job and record.
-// The last argument of the query is the job's id, which is filled in.
-func (s *Store) addPickedJob(ctx context.Context, c domain.Caller, in domain.NewJob, selectItems string, args []any) (domain.Job, error) {
+// addPickedJob adds a job. Given its id, selectItems returns a query for its items, as
+// company, job and record.
+func (s *Store) addPickedJob(ctx context.Context, c domain.Caller, in domain.NewJob, selectItems func(job int64) (string, []any)) (domain.Job, error) {
 	var out domain.Job
 	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		if err := tx.Send(ctx, nil); err != nil {
@@ -77,8 +82,8 @@ func (s *Store) addPickedJob(ctx context.Context, c domain.Caller, in domain.New
 		if out, err = s.insertJob(ctx, tx, c, in); err != nil {
 			return err
 		}
-		args[len(args)-1] = out.ID
-		if out.Total, err = tx.Exec(ctx, `INSERT INTO job_items (company_id, job_id, record_id) `+selectItems, args...); err != nil {
+		items, args := selectItems(out.ID)
+		if out.Total, err = tx.Exec(ctx, `INSERT INTO job_items (company_id, job_id, record_id) `+items, args...); err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, `UPDATE jobs SET total = $3 WHERE company_id = $1 AND id = $2`, c.Company.ID, out.ID, out.Total)

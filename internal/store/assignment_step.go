@@ -16,19 +16,14 @@ const outcomeAlready = "already"
 // StepAssign assigns courses to the next people of a job, up to limit, and saves the
 // job's progress in the same transaction, so that each is assigned exactly once.
 func (s *Store) StepAssign(ctx context.Context, c domain.Caller, in domain.AssignCourses, job domain.Job, limit int) error {
-	after, _ := strconv.ParseInt(job.Cursor, 10, 64) // empty at first
-	items, err := s.JobItems(ctx, job, after, limit)
+	next, err := s.nextStep(ctx, job, limit)
 	if err != nil {
 		return err
 	}
-	people := make([]int64, len(items))
-	for i, item := range items {
-		people[i] = item.ID
-	}
 	return s.write(ctx, func(tx db.Tx, box *outbox) error {
-		step := &assignStep{in: in, job: job, people: people, has: map[[2]int64]bool{}, employees: map[int64]domain.Employee{}}
+		step := &assignStep{in: in, job: job, people: next.records, has: map[[2]int64]bool{}, employees: map[int64]domain.Employee{}}
 		step.plan = newAssignPlan(nil)
-		step.plan.valid = len(people) * len(in.CourseIDs)
+		step.plan.valid = len(step.people) * len(in.CourseIDs)
 		b := &db.Batch{}
 		s.loadStep(b, c.Company.ID, step)
 		if step.plan.valid > 0 {
@@ -41,16 +36,13 @@ func (s *Store) StepAssign(ctx context.Context, c domain.Caller, in domain.Assig
 		if err := step.plan.countNearLimit(ctx, tx, s.db, c.Company.ID); err != nil {
 			return err
 		}
-		tally := step.decide(tx)
+		progress := next.progress
+		progress.Result = step.decide(tx)
 		last := &db.Batch{}
 		if len(step.plan.created) > 0 {
 			s.insertAssignments(last, step.plan, c.Actor)
 			box.audit(last, tx.Now(), step.entry(c))
 			box.events(last, tx.Now(), step.plan.events(tx.Now())...)
-		}
-		progress := domain.JobProgress{Cursor: job.Cursor, Done: int64(len(people)), Result: tally, Finished: len(people) < limit}
-		if len(people) > 0 {
-			progress.Cursor = strconv.FormatInt(people[len(people)-1], 10)
 		}
 		if err := queueJobProgress(last, tx.Now(), job, progress); err != nil {
 			return err

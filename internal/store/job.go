@@ -146,6 +146,25 @@ func (s *Store) JobItems(ctx context.Context, j domain.Job, after int64, limit i
 	return out, err
 }
 
+// jobStep is the next step of a job: the records that it works on, and the job's progress
+// after it.
+type jobStep struct {
+	records  []int64
+	progress domain.JobProgress
+}
+
+// nextStep returns the next step of a job, with up to limit records.
+func (s *Store) nextStep(ctx context.Context, j domain.Job, limit int) (jobStep, error) {
+	after, _ := strconv.ParseInt(j.Cursor, 10, 64) // empty at first
+	items, err := s.JobItems(ctx, j, after, limit)
+	out := jobStep{progress: domain.JobProgress{Cursor: j.Cursor, Done: int64(len(items)), Finished: len(items) < limit}}
+	for _, item := range items {
+		out.records = append(out.records, item.ID)
+		out.progress.Cursor = strconv.FormatInt(item.ID, 10)
+	}
+	return out, err
+}
+
 // AdvanceJob saves the progress of a step. It fails with ErrJobMoved if the job is
 // no longer where the step began.
 func (s *Store) AdvanceJob(ctx context.Context, j domain.Job, p domain.JobProgress) error {

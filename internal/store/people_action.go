@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -40,31 +39,24 @@ func (s *Store) AddPeopleJob(ctx context.Context, c domain.Caller, in domain.New
 // StepPeople does an act to the next employees of a job, up to limit, and saves the
 // job's progress in the same transaction, so that each is changed exactly once.
 func (s *Store) StepPeople(ctx context.Context, c domain.Caller, act domain.PeopleAction, job domain.Job, limit int) error {
-	after, _ := strconv.ParseInt(job.Cursor, 10, 64) // empty at first
-	items, err := s.JobItems(ctx, job, after, limit)
+	next, err := s.nextStep(ctx, job, limit)
 	if err != nil {
 		return err
 	}
-	ids := make([]int64, len(items))
-	for i, item := range items {
-		ids[i] = item.ID
-	}
 	return s.write(ctx, func(dbTx db.Tx, box *outbox) error {
 		tx := callerTx{dbTx, box, c}
-		found, err := s.loadPeople(ctx, tx, act, ids)
+		found, err := s.loadPeople(ctx, tx, act, next.records)
 		if err != nil {
 			return err
 		}
 		b := &db.Batch{}
-		changed, results := decidePeople(act, ids, found)
+		changed, results := decidePeople(act, next.records, found)
 		s.actOnPeople(b, tx, act, changed)
 		tally := decodeTally(job.Result)
 		tally.Add(results)
 		s.noteOutcomes(b, job, results, tx.Now())
-		progress := domain.JobProgress{Cursor: job.Cursor, Done: int64(len(ids)), Result: tally, Finished: len(ids) < limit}
-		if len(ids) > 0 {
-			progress.Cursor = strconv.FormatInt(ids[len(ids)-1], 10)
-		}
+		progress := next.progress
+		progress.Result = tally
 		if err := queueJobProgress(b, tx.Now(), job, progress); err != nil {
 			return err
 		}

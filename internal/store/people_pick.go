@@ -125,10 +125,12 @@ func queueKnownLines(b *db.Batch, s *Store, company int64, lines []string) map[s
 
 // AddAssignJob starts the assigning of courses to the people who are picked now.
 func (s *Store) AddAssignJob(ctx context.Context, c domain.Caller, in domain.NewJob, who domain.People) (domain.Job, error) {
-	people, args := s.pickPeople(c.Company.ID, who)
-	cond := &conditions{args: args}
-	job := cond.arg(int64(0))
-	return s.addPickedJob(ctx, c, in, `SELECT $1, CAST(`+job+` AS bigint), p.id FROM (`+people+`) p`, cond.args)
+	return s.addPickedJob(ctx, c, in, func(job int64) (string, []any) {
+		people, args := s.pickPeople(c.Company.ID, who)
+		cond := &conditions{args: args}
+		items := `SELECT $1, CAST(` + cond.arg(job) + ` AS bigint), p.id FROM (` + people + `) p`
+		return items, cond.args
+	})
 }
 
 // maxTags is the most tags that a filter offers.

@@ -55,27 +55,37 @@ func readMentions(ctx context.Context, c db.Conn, email string) ([]domain.Person
 
 var likeEscaper = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
 
-// eraseMentions replaces an address in the texts that mention it.
+// eraseMentions replaces an address in the texts that mention it. It reads them again: they
+// may have been changed since they were found.
 func (s *Store) eraseMentions(ctx context.Context, mentions []domain.PersonMention, email string) error {
 	if len(mentions) == 0 {
 		return nil
 	}
 	address := regexp.MustCompile("(?i)" + regexp.QuoteMeta(email))
 	return s.write(ctx, func(tx db.Tx, box *outbox) error {
-		b := &db.Batch{}
+		read, b := &db.Batch{}, &db.Batch{}
 		for _, in := range writtenTexts {
+			update := `UPDATE ` + in.table + ` SET ` + in.column + ` = $3 WHERE company_id = $1 AND id = $2`
 			for _, m := range mentions {
 				if in.keep || m.Where != in.table+"."+in.column {
 					continue
 				}
-				text := ""
-				if !in.whole {
-					text = address.ReplaceAllString(m.Text, domain.ErasedAddress)
+				if in.whole {
+					b.Exec(update, m.CompanyID, m.ID, "")
+					continue
 				}
-				b.Exec(`UPDATE `+in.table+` SET `+in.column+` = $3 WHERE company_id = $1 AND id = $2`, m.CompanyID, m.ID, text)
+				read.Query(func(r db.Rows) error {
+					var text string
+					err := r.Scan(&text)
+					b.Exec(update, m.CompanyID, m.ID, address.ReplaceAllString(text, domain.ErasedAddress))
+					return err
+				}, `SELECT coalesce(`+in.column+`, '') FROM `+in.table+` t WHERE company_id = $1 AND id = $2`+s.db.ForUpdate("t"), m.CompanyID, m.ID)
 			}
 		}
 		box.bumpVersion(b, domain.CacheTokens)
+		if err := tx.Send(ctx, read); err != nil {
+			return err
+		}
 		return tx.Send(ctx, b)
 	})
 }

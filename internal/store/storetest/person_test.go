@@ -137,3 +137,25 @@ func TestErasePersonKeepsAddressesOfWebhooks(t *testing.T) {
 		equal(t, "what is left", left.Mentions, []domain.PersonMention{{CompanyID: f.c.Company.ID, Where: "endpoints.url", ID: id, Text: url}})
 	})
 }
+
+// A token may be renamed while the person whom its name mentions is erased.
+func TestErasePersonKeepsLaterChanges(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newTestCompany(t, s)
+		f.provision("E1", "trillian@galaxy.test")
+		id := storetest.Endpoint(t, s, f.c.Company.ID)
+		change(t, s, `UPDATE endpoints SET description = 'trillian@galaxy.test wants it'`)
+		rename := `UPDATE endpoints SET description = 'Payroll, ask trillian@galaxy.test' WHERE company_id = $1 AND id = $2`
+		if s.Engine().Name() == "sqlite" { // its writers run one at a time
+			return
+		}
+		release := storetest.HoldLocks(t, s, rename, f.c.Company.ID, id)
+		erased := make(chan error, 1)
+		go func() { erased <- s.ErasePerson(t.Context(), f.c.Actor, "trillian@galaxy.test") }()
+		storetest.WaitForLocks(t, s, 1)
+		release()
+		wantNoError(t, "erase", <-erased)
+		equal(t, "descriptions", texts(t, s, `SELECT description FROM endpoints`), []string{"Payroll, ask " + domain.ErasedAddress})
+	})
+}
