@@ -21,7 +21,8 @@ var lineBuffers = sync.Pool{New: func() any { b := make([]byte, 0, 512); return 
 func (l accessLines) write(at time.Time, attrs []slog.Attr) bool {
 	buffer := lineBuffers.Get().(*[]byte)
 	defer lineBuffers.Put(buffer)
-	line := append((*buffer)[:0], `{"time":"`...)
+	line := (*buffer)[:0]
+	line = append(line, `{"time":"`...)
 	line = at.AppendFormat(line, time.RFC3339Nano)
 	line = append(line, `","level":"INFO","msg":"request"`...)
 	for _, a := range attrs {

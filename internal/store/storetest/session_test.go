@@ -50,6 +50,7 @@ func TestSessions(t *testing.T) {
 			wantNoError(t, "add", s.AddSession(ctx, x))
 		}
 		got, err := s.Session(ctx, []byte("phone"))
+		wantNoError(t, "read", err)
 		stored.ID = got.ID
 		equal(t, "a stored session", got, stored)
 		for _, key := range []string{"expired", "never"} {
