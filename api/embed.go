@@ -18,7 +18,6 @@ var platformYAML []byte
 var (
 	publicJSON   = sync.OnceValue(func() []byte { return mustJSON(publicYAML) })
 	platformJSON = sync.OnceValue(func() []byte { return mustJSON(platformYAML) })
-	// publicPostman took at least 4 % of the time of the tests of internal/cabinet, which start the program hundreds of times.
 	publicPostman = sync.OnceValue(func() []byte { return mustPostman(publicJSON()) })
 )
 

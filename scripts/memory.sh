@@ -5,10 +5,12 @@ set -euo pipefail
 
 free=$(df --output=avail --block-size=1G /dev/shm 2>/dev/null | tail -n 1) || free=0
 left=$(awk '/^MemAvailable:/ { print int($2 / 1024 / 1024) }' /proc/meminfo 2>/dev/null) || left=0
-limit=$(cat /sys/fs/cgroup/memory.max 2>/dev/null) || limit=max
-if [ "$limit" != max ]; then
-  container=$(((limit - $(cat /sys/fs/cgroup/memory.current)) >> 30))
+# The second pair is of cgroups' first version, where no limit is a huge number.
+for pair in memory.max:memory.current memory/memory.limit_in_bytes:memory/memory.usage_in_bytes; do
+  limit=$(cat "/sys/fs/cgroup/${pair%:*}" 2>/dev/null) || continue
+  [ "$limit" != max ] || continue
+  container=$(((limit - $(cat "/sys/fs/cgroup/${pair#*:}")) >> 30))
   [ "$container" -ge "$left" ] || left=$container
-fi
+done
 half=$((left / 2))
 echo $((free < half ? free : half))

@@ -22,14 +22,13 @@ type sharedBatcher[Request, Response any] struct {
 	users int
 }
 
-// NewGroup returns a group that answers requests by run, to which the rules of New
-// apply.
+// NewGroup returns a group that calls run for each batch. New describes run.
 func NewGroup[Key comparable, Request, Response any](run func(context.Context, []Request) ([]Response, error), o Options) *Group[Key, Request, Response] {
 	return &Group[Key, Request, Response]{run: run, options: o, byKey: map[Key]*sharedBatcher[Request, Response]{}}
 }
 
-// Do returns the response to a request, which may share its batch with others of the
-// same key. Batcher.Do describes what happens when ctx ends.
+// Do runs a request, in a batch with others of the same key if there are any. Batcher.Do
+// describes what happens when ctx ends.
 func (g *Group[Key, Request, Response]) Do(ctx context.Context, key Key, request Request) (Response, error) {
 	b := g.enter(key)
 	defer g.leave(key, b)

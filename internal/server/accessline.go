@@ -9,15 +9,15 @@ import (
 )
 
 // accessLines writes the lines of the access log as slog.JSONHandler does, byte for
-// byte, but at a third of its cost: that handler took 7 µs of the 57 µs that a read of
-// courses takes.
+// byte, at a third of its cost: 7 µs where a read of courses takes 57.
 type accessLines struct{ to io.Writer }
 
 // lineBuffers are reused: an access log has a line for each request.
 var lineBuffers = sync.Pool{New: func() any { b := make([]byte, 0, 512); return &b }}
 
-// write writes a record of the level INFO. It reports false, and writes nothing, if
-// an attribute is neither a number nor a text that needs no escape.
+// write writes a line of the level INFO with the message "request". If an attribute is
+// not an int64, a common float64 or plain ASCII, it writes nothing and reports false: the
+// caller must use the logger.
 func (l accessLines) write(at time.Time, attrs []slog.Attr) bool {
 	buffer := lineBuffers.Get().(*[]byte)
 	defer lineBuffers.Put(buffer)
@@ -33,10 +33,14 @@ func (l accessLines) write(at time.Time, attrs []slog.Attr) bool {
 		case slog.KindInt64:
 			line = strconv.AppendInt(line, a.Value.Int64(), 10)
 		case slog.KindFloat64:
-			line = strconv.AppendFloat(line, a.Value.Float64(), 'f', -1, 64)
+			number := a.Value.Float64()
+			if number != 0 && !(1e-6 <= number && number < 1e21) { // JSON has an exponent there
+				return false
+			}
+			line = strconv.AppendFloat(line, number, 'f', -1, 64)
 		case slog.KindString:
 			text := a.Value.String()
-			if !needsNoEscape(text) {
+			if !isPlainASCII(text) {
 				return false
 			}
 			line = append(line, '"')
@@ -52,8 +56,9 @@ func (l accessLines) write(at time.Time, attrs []slog.Attr) bool {
 	return true
 }
 
-// needsNoEscape reports whether a text is the same in JSON.
-func needsNoEscape(text string) bool {
+// isPlainASCII reports whether a text is printable ASCII without quotes and backslashes,
+// which JSON quotes as it is.
+func isPlainASCII(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
 			return false

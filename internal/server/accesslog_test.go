@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -73,7 +74,11 @@ func TestAccessLinesAreThoseOfTheLogger(t *testing.T) {
 	if quick, slow := both(attrs...); quick != slow {
 		t.Errorf("quick: %sslow:  %s", quick, slow)
 	}
-	for _, odd := range []slog.Attr{slog.String("remote", "fe80::1%\"\\"), slog.String("remote", "é"), slog.Bool("broken", true), slog.Any("x", attrs)} {
+	odd := []slog.Attr{
+		slog.String("remote", "fe80::1%\"\\"), slog.String("remote", "é"), slog.Bool("broken", true), slog.Any("x", attrs),
+		slog.Float64("duration_ms", 1e-7), slog.Float64("duration_ms", 1e21), slog.Float64("duration_ms", -1), slog.Float64("duration_ms", math.NaN()),
+	}
+	for _, odd := range odd {
 		if quick, _ := both(attrs[0], odd); quick != "" {
 			t.Errorf("%v was written as %s", odd, quick)
 		}

@@ -27,9 +27,7 @@ func (s *Store) RecordResults(ctx context.Context, results []domain.DeliveryResu
 		out = domain.Recorded{}
 		now := s.db.Now()
 		b := &db.Batch{}
-		if limit := s.db.LockTimeout(batchedLockWait); len(results) > 1 && limit != "" {
-			b.Exec(limit)
-		}
+		limitLockWait(b, s.db, len(results))
 		s.moveDeliveries(b, results, now, &out.Deliveries)
 		s.logAttempts(b, results)
 		disabled := map[domain.EndpointKey]domain.DisabledReason{}

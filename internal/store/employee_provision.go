@@ -47,11 +47,6 @@ type provisionResult struct {
 	alone  bool // nothing was done: the request needs a transaction of its own
 }
 
-// batchedLockWait is how long a transaction that serves several callers waits for
-// a lock before its requests go on one by one: callers must not wait for a lock
-// that another one's request needs.
-const batchedLockWait = 50 * time.Millisecond
-
 // provision answers requests in one transaction. Of several requests it leaves
 // those alone that share a key with an earlier one, which they must see, and
 // those that change existing rows: they may wait for a lock, or deadlock with one
@@ -142,9 +137,7 @@ func (s *Store) loadProvisions(ctx context.Context, tx db.Tx, box *outbox, reque
 		return `SELECT ` + employeeColumns + `, k.n FROM ` + rows + ` k` + d.Join("employees", "e", `e.company_id = k.company_id AND `+condition)
 	}
 	b := &db.Batch{}
-	if limit := d.LockTimeout(batchedLockWait); n > 1 && limit != "" {
-		b.Exec(limit)
-	}
+	limitLockWait(b, d, n)
 	b.Query(func(r db.Rows) error {
 		var at int64
 		e := &domain.Employee{}

@@ -111,3 +111,15 @@ func lockAccounts(b *db.Batch, now time.Time, emails ...string) {
 			ON CONFLICT (email_folded) DO UPDATE SET created_at = accounts.created_at`, email, now)
 	}
 }
+
+// batchedLockWait is how long a transaction that serves several callers waits for
+// a lock before its requests go on one by one: callers must not wait for a lock
+// that another one's request needs.
+const batchedLockWait = 50 * time.Millisecond
+
+// limitLockWait queues that limit for a transaction that serves several callers.
+func limitLockWait(b *db.Batch, d db.Dialect, callers int) {
+	if statement := d.LockTimeout(batchedLockWait); callers > 1 && statement != "" {
+		b.Exec(statement)
+	}
+}

@@ -2,17 +2,15 @@ package postgres_test
 
 import (
 	"context"
-	"database/sql"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/pressly/goose/v3"
 
 	"github.com/coursebridge/coursebridge/internal/pgtest"
 	"github.com/coursebridge/coursebridge/internal/store/db"
-	"github.com/coursebridge/coursebridge/internal/store/migrations"
 	"github.com/coursebridge/coursebridge/internal/store/postgres"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
 // A migration that has to wait for a table, as for one that a report reads, does not
@@ -33,7 +31,7 @@ func TestMigrationLetsRequestsPass(t *testing.T) {
 
 func checkMigrationLetsRequestsPass(t *testing.T, address string, e *postgres.Engine) {
 	t.Helper()
-	migrateTo(t, address, 21)
+	storetest.MigrateTo(t, address, 21)
 	reader, request := connect(t, address), connect(t, address)
 	execute(t, reader, `BEGIN`)
 	execute(t, reader, `SELECT count(*) FROM events`)
@@ -52,27 +50,6 @@ func checkMigrationLetsRequestsPass(t *testing.T, address string, e *postgres.En
 	}
 	if err := e.CheckSchema(t.Context()); err != nil {
 		t.Error(err)
-	}
-}
-
-// migrateTo creates a schema of an earlier version.
-func migrateTo(t *testing.T, address string, version int64) {
-	t.Helper()
-	files, err := migrations.For("postgres")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool, err := sql.Open("pgx", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = pool.Close() }()
-	p, err := goose.NewProvider(goose.DialectPostgres, pool, files, goose.WithDisableGlobalRegistry(true))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.UpTo(t.Context(), version); err != nil {
-		t.Fatal(err)
 	}
 }
 

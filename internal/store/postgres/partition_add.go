@@ -74,7 +74,7 @@ func (e *Engine) addPartitions(ctx context.Context, span time.Duration, doubling
 		defer func() {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), connectionTimeout)
 			defer cancel()
-			_ = e.dropBoundConstraint(ctx) // the next AddPartitionsAhead drops what is left
+			_ = e.dropBoundConstraint(ctx) // if this fails, the next AddPartitionsAhead drops it
 		}()
 		if err := e.addBoundConstraint(ctx, next); err != nil {
 			return err

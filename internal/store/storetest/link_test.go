@@ -15,8 +15,8 @@ func linkOf(kind domain.LinkKind, token string) domain.NewLink {
 	return domain.NewLink{Hash: sha256.Sum256([]byte(token)), Kind: kind, Role: domain.CabinetOwner, Lifetime: time.Hour, Name: "Ann of " + token}
 }
 
-// memberRoles returns a company's administrators with their roles, those who were added first
-// first, and who is invited.
+// memberRoles returns the roles of a company's administrators, in the order in which they
+// were added, and its invitations.
 func (f testCompany) memberRoles() (members, invited []string) {
 	f.t.Helper()
 	list, invitations, err := f.s.Members(f.t.Context(), f.c.Company.ID)

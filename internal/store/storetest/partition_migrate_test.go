@@ -1,7 +1,6 @@
 package storetest_test
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"sync"
@@ -9,15 +8,11 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver of goose
-	"github.com/pressly/goose/v3"
-
 	"github.com/coursebridge/coursebridge/internal/batch"
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/pgtest"
 	"github.com/coursebridge/coursebridge/internal/store"
 	"github.com/coursebridge/coursebridge/internal/store/db"
-	"github.com/coursebridge/coursebridge/internal/store/migrations"
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
@@ -30,22 +25,7 @@ const filledEvents = 100_000
 // openOldSchema opens a filled database of the schema before partitions.
 func openOldSchema(t *testing.T, address string, options db.Options) (*store.Store, hook) {
 	t.Helper()
-	files, err := migrations.For("postgres")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool, err := sql.Open("pgx", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = pool.Close() }()
-	p, err := goose.NewProvider(goose.DialectPostgres, pool, files, goose.WithDisableGlobalRegistry(true))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.UpTo(t.Context(), beforePartitions); err != nil {
-		t.Fatal(err)
-	}
+	storetest.MigrateTo(t, address, beforePartitions)
 	used := address
 	if options.TransactionPooler {
 		used = pgtest.Pooler(t, address)

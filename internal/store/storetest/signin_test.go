@@ -154,7 +154,7 @@ func TestSecondFactor(t *testing.T) {
 	})
 }
 
-// sealedFactors returns who has begun to set up a second factor, with its secret.
+// sealedFactors returns the encrypted secrets of second factors, with the addresses of their owners.
 func sealedFactors(t *testing.T, s *store.Store) []string {
 	t.Helper()
 	list, err := s.SecondFactors(t.Context())
