@@ -32,7 +32,6 @@ type App struct {
 	config Config
 	log    *slog.Logger
 	level  *slog.LevelVar // of log
-	logTo  io.Writer      // where log writes
 	store  *store.Store
 	box    *secret.Box
 	// keyFile is the path of SQLite's key file; it is empty on PostgreSQL, whose
@@ -64,7 +63,7 @@ func Open(ctx context.Context, c Config) (*App, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	a := &App{config: c, log: log, level: level, logTo: to}
+	a := &App{config: c, log: log, level: level}
 	if path, ok := sqlitePath(c.Database); ok {
 		a.keyFile = path + keySuffix
 	}
@@ -156,17 +155,8 @@ func newLogger(c Config, to io.Writer) (*slog.Logger, *slog.LevelVar, error) {
 			return nil, nil, fmt.Errorf("read the log level: %w", err)
 		}
 	}
-	options := &slog.HandlerOptions{Level: level}
 	if c.LogFormat == textFormat {
-		return slog.New(slog.NewTextHandler(to, options)), level, nil
+		return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: level})), level, nil
 	}
-	return slog.New(slog.NewJSONHandler(to, options)), level, nil
-}
-
-// logLines returns where the log's lines of JSON go, or nil if it writes text.
-func (a *App) logLines() io.Writer {
-	if a.config.LogFormat == textFormat {
-		return nil
-	}
-	return a.logTo
+	return slog.New(newJSONHandler(to, level)), level, nil
 }

@@ -68,7 +68,7 @@ func (a *App) build(sc ServeConfig, tracer trace.Tracer) (*parts, error) {
 	}
 	p.server, err = server.New(server.Options{
 		Listen: sc.Listen, TLSCert: sc.TLSCert, TLSKey: sc.TLSKey, Mounts: a.mounts(p, sc), Checks: a.checks(p, sc.Webhooks), Notes: func() []string { return append(slices.Clip(p.notes), a.replicaNotes()...) },
-		Log: a.log, LogLines: a.logLines(), Registry: p.registry, TrustedProxies: proxies, HTTPS: a.https(),
+		Log: a.log, Registry: p.registry, TrustedProxies: proxies, HTTPS: a.https(),
 		MetricsAllow: allow, HideMetrics: sc.Inspect.MetricsListen != "",
 		ShutdownDelay: sc.Stop.Delay, DrainTimeout: sc.Stop.Drain, Tracer: tracer, LargeBodies: largeBodies(),
 	})

@@ -57,6 +57,7 @@ type Batcher[Request, Response any] struct {
 	mu      sync.Mutex
 	running []*call[Request, Response] // the leader of every batch that runs
 	waiting []*call[Request, Response]
+	delay   *time.Timer // runs startDelayed; nil until a call waits
 }
 
 // call is one request on its way through a Batcher.
@@ -118,6 +119,9 @@ func (b *Batcher[Request, Response]) enter(own *call[Request, Response]) bool {
 	second := running == 1 && manyWait && b.options.MaxParallel > 1
 	if !first && !second {
 		own.done = make(chan struct{})
+		if len(b.waiting) == 1 {
+			b.delayNext()
+		}
 		return false
 	}
 	b.startLedBy(own)
@@ -126,20 +130,11 @@ func (b *Batcher[Request, Response]) enter(own *call[Request, Response]) bool {
 
 // wait returns once the call is answered or leads a batch; false if ctx ended.
 func (b *Batcher[Request, Response]) wait(ctx context.Context, own *call[Request, Response]) bool {
-	delay := time.NewTimer(b.options.MaxDelay)
-	defer delay.Stop()
-	for {
-		select {
-		case <-own.done:
-			return true
-		case <-ctx.Done():
-			return !b.leave(own)
-		case <-delay.C:
-			if b.startDelayed(own) {
-				return true
-			}
-			delay.Reset(b.options.SlowAfter) // a batch that ends starts the next one sooner
-		}
+	select {
+	case <-own.done:
+		return true
+	case <-ctx.Done():
+		return !b.leave(own)
 	}
 }
 
@@ -155,16 +150,19 @@ func (b *Batcher[Request, Response]) leave(own *call[Request, Response]) bool {
 	return own.batch == nil
 }
 
-// startDelayed starts a batch for a call that has waited for long enough, if MaxParallel
-// allows it.
-func (b *Batcher[Request, Response]) startDelayed(own *call[Request, Response]) bool {
+// startDelayed starts a batch of calls that have waited for long enough, if MaxParallel
+// allows it. Otherwise it looks again when those that run may have become slow; one that
+// ends starts the next batch sooner.
+func (b *Batcher[Request, Response]) startDelayed() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !slices.Contains(b.waiting, own) || b.countNotSlow() >= b.options.MaxParallel {
-		return false
+	switch {
+	case len(b.waiting) == 0:
+	case b.countNotSlow() < b.options.MaxParallel:
+		close(b.startNext().done)
+	default:
+		b.delay.Reset(b.options.SlowAfter)
 	}
-	b.startLedBy(own)
-	return true
 }
 
 // countNotSlow counts the running batches that are not slow.
@@ -192,7 +190,19 @@ func (b *Batcher[Request, Response]) startNext() *call[Request, Response] {
 	leader.batch, leader.started = slices.Clone(b.waiting[:n]), time.Now()
 	b.waiting = slices.Delete(b.waiting, 0, n)
 	b.running = append(b.running, leader)
+	if len(b.waiting) > 0 {
+		b.delayNext()
+	}
 	return leader
+}
+
+// delayNext has a batch started after MaxDelay, unless that happens sooner.
+func (b *Batcher[Request, Response]) delayNext() {
+	if b.delay == nil {
+		b.delay = time.AfterFunc(b.options.MaxDelay, b.startDelayed)
+		return
+	}
+	b.delay.Reset(b.options.MaxDelay)
 }
 
 func (b *Batcher[Request, Response]) runBatch(ctx context.Context, leader *call[Request, Response]) {

@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"context"
 	"log/slog"
 	"sync"
 	"time"
@@ -45,86 +44,105 @@ func (q *endpointQueue) decrypt(sealed domain.SealedSecret) string {
 	return string(plain)
 }
 
-// start makes an attempt in a goroutine of its own.
+// attempt is one attempt at a delivery, in a goroutine of its own. What it needs is kept
+// here rather than in arguments and results: such a goroutine lives for milliseconds, and
+// letting its stack grow took a tenth of the processor time of a queue that is drained.
+type attempt struct {
+	q        *endpointQueue
+	item     domain.DueDelivery
+	request  Request
+	isUsable bool            // of the destination
+	previous <-chan struct{} // closed once the request before this one has been written; nil for the first
+	out      Outcome
+	recorded recordedResult
+}
+
+// start starts an attempt.
 func (q *endpointQueue) start(item domain.DueDelivery) {
-	request := Request{
+	written := make(chan struct{})
+	a := &attempt{q: q, item: item, isUsable: q.to.isUsable, previous: q.next.previous, request: Request{
 		URL: q.to.endpoint.URL, DeliveryID: item.ID, Event: string(item.Kind), Attempt: item.Attempts + 1,
 		Sequence: item.Sequence, Body: item.Body, Secret: q.to.secret, Headers: q.to.headers,
-	}
+		Written: sync.OnceFunc(func() { close(written) }),
+	}}
 	if q.to.endpoint.Rotating(q.d.config.Queue.Now()) {
-		request.PreviousSecret = q.to.previous
+		a.request.PreviousSecret = q.to.previous
 	}
-	send := q.d.config.Sender.Send
-	if !q.to.isUsable {
-		send = q.d.sendNothing
-	}
-	previous, written := q.next.previous, make(chan struct{})
 	q.next.previous = written
-	request.Written = sync.OnceFunc(func() { close(written) })
-	q.d.life.queues.Go(func() {
-		out := q.attempt(item, previous, func(ctx context.Context) Outcome { return send(ctx, request) })
-		request.Written() // also if nothing was sent
-		q.reports <- func() { q.attemptEnded(&item, &out) }
-		var recorded recordedResult
-		if out.Kind != KindAborted {
-			recorded = q.d.record(q.d.resultOf(q.key, item, request.URL, &out))
-		}
-		q.reports <- func() { q.finished(&item, recorded) }
-	})
+	q.d.life.queues.Go(a.run)
 }
 
-// sendNothing is the attempt at a destination that is not usable.
-func (d *Dispatcher) sendNothing(context.Context, Request) Outcome {
-	out := Outcome{StartedAt: d.config.Queue.Now()}
-	out.fail(KindInternal, "The request could not be made, as the webhook's secret or headers can't be decrypted; tell the operator of this service.")
-	return out
-}
-
-// attempt sends one request, once the previous one has been written. It sends nothing
-// about a person who was erased, and is cut short when that happens meanwhile.
-func (q *endpointQueue) attempt(item domain.DueDelivery, previous <-chan struct{}, send func(context.Context) Outcome) Outcome {
-	if item.Erased {
-		return Outcome{Kind: KindErased}
+// run makes the attempt and records its result.
+func (a *attempt) run() {
+	a.send()
+	a.request.Written() // also if nothing was sent
+	a.q.reports <- a.ended
+	if a.out.Kind != KindAborted {
+		a.record()
 	}
-	ctx, end, ok := q.d.attempts.begin(domain.RecordKey{CompanyID: q.key.CompanyID, EmployeeID: item.EmployeeID}, item.Kind)
+	a.q.reports <- a.finished
+}
+
+// send sends the request, once the previous one has been written. It sends nothing about
+// a person who was erased, and is cut short when that happens meanwhile.
+func (a *attempt) send() {
+	if a.item.Erased {
+		a.out.Kind = KindErased
+		return
+	}
+	d := a.q.d
+	ctx, end, ok := d.attempts.begin(domain.RecordKey{CompanyID: a.q.key.CompanyID, EmployeeID: a.item.EmployeeID}, a.item.Kind)
 	if !ok {
-		return Outcome{Kind: KindAborted}
+		a.out.Kind = KindAborted
+		return
 	}
 	defer end()
-	if previous != nil { // so that the receiver gets requests in order; but this one may be stuck
-		waitFor(ctx, previous, maxTurnWait)
+	if a.previous != nil { // so that the receiver gets requests in order; but this one may be stuck
+		waitFor(ctx, a.previous, maxTurnWait)
 	}
-	q.d.config.Metrics.started()
-	out := send(ctx)
-	q.d.config.Metrics.ended(item, &out, q.d.config.Queue.Now())
-	q.d.logAttempt(q.key, item, &out)
-	return out
+	d.config.Metrics.started()
+	if a.isUsable {
+		a.out = d.config.Sender.Send(ctx, a.request)
+	} else {
+		a.out.StartedAt = d.config.Queue.Now()
+		a.out.fail(KindInternal, "The request could not be made, as the webhook's secret or headers can't be decrypted; tell the operator of this service.")
+	}
+	d.config.Metrics.ended(&a.item, &a.out, d.config.Queue.Now())
+	a.log()
 }
 
-// attemptEnded notes that an attempt has ended, even if nothing was sent.
-func (q *endpointQueue) attemptEnded(item *domain.DueDelivery, out *Outcome) {
+// ended notes that the attempt has ended, even if nothing was sent. The queue runs it.
+func (a *attempt) ended() {
+	q := a.q
 	q.d.limiter.release(q.slots)
-	q.buffer.attemptEnded(item)
-	if !out.Kind.saysNothingOfReceiver() {
-		q.buffer.adapt(out.Duration, q.d.limiter.reserve(), q.d.config.Limits.PerEndpoint)
+	q.buffer.attemptEnded(&a.item)
+	if !a.out.Kind.saysNothingOfReceiver() {
+		q.buffer.adapt(a.out.Duration, q.d.limiter.reserve(), q.d.config.Limits.PerEndpoint)
 	}
 }
 
-// finished notes what became of a delivery.
-func (q *endpointQueue) finished(item *domain.DueDelivery, result recordedResult) {
-	q.buffer.finished(item)
-	isPending := result.State == domain.DeliveryPending
+// finished notes what became of the delivery. The queue runs it.
+func (a *attempt) finished() {
+	q := a.q
+	q.buffer.finished(&a.item)
+	isPending := a.recorded.State == domain.DeliveryPending
 	if isPending {
-		q.dueAt(result.DueAt)
+		q.dueAt(a.recorded.DueAt)
 	}
-	if result.isDisabled || isPending && q.buffer.strict {
+	if a.recorded.isDisabled || isPending && q.buffer.strict {
 		q.buffer.dropAndFetch(time.Now())
 	}
 }
 
+// record writes what the outcome means for the delivery.
+func (a *attempt) record() {
+	result := a.q.d.resultOf(a.q.key, &a.item, a.request.URL, &a.out)
+	a.recorded = a.q.d.record(&result)
+}
+
 // resultOf returns what an outcome means for its delivery.
-func (d *Dispatcher) resultOf(key domain.EndpointKey, item domain.DueDelivery, url string, out *Outcome) domain.DeliveryResult {
-	r := domain.DeliveryResult{Endpoint: key, Delivery: item, State: domain.DeliveryDelivered, DueAt: item.DueAt, Gone: out.Gone}
+func (d *Dispatcher) resultOf(key domain.EndpointKey, item *domain.DueDelivery, url string, out *Outcome) domain.DeliveryResult {
+	r := domain.DeliveryResult{Endpoint: key, Delivery: *item, State: domain.DeliveryDelivered, DueAt: item.DueAt, Gone: out.Gone}
 	r.Delivery.Body = nil // not needed any more
 	if out.Kind == KindErased {
 		r.State = domain.DeliveryFailed
@@ -145,10 +163,17 @@ func (d *Dispatcher) resultOf(key domain.EndpointKey, item domain.DueDelivery, u
 	return r
 }
 
-// logAttempt writes one line for each attempt.
-func (d *Dispatcher) logAttempt(key domain.EndpointKey, item domain.DueDelivery, out *Outcome) {
-	d.config.Log.LogAttrs(d.life.mayWork, slog.LevelInfo, "webhook attempt",
-		slog.Int64("company", key.CompanyID), slog.Int64("endpoint", key.ID), slog.String("delivery", item.ID),
-		slog.Int64("sequence", item.Sequence), slog.String("event", string(item.Kind)), slog.Int("attempt", item.Attempts+1),
-		slog.Int("status", out.StatusCode), slog.String("error", string(out.Kind)), slog.Float64("duration_ms", float64(out.Duration.Microseconds())/1000))
+// log writes the one line of the log that each attempt has.
+func (a *attempt) log() {
+	d, key, log := a.q.d, a.q.key, a.q.d.config.Log
+	if !log.Enabled(d.life.mayWork, slog.LevelInfo) {
+		return
+	}
+	// Not through the logger, which would look up the line of code each time.
+	record := slog.NewRecord(time.Now(), slog.LevelInfo, "webhook attempt", 0)
+	record.AddAttrs(
+		slog.Int64("company", key.CompanyID), slog.Int64("endpoint", key.ID), slog.String("delivery", a.item.ID),
+		slog.Int64("sequence", a.item.Sequence), slog.String("event", string(a.item.Kind)), slog.Int("attempt", a.item.Attempts+1),
+		slog.Int("status", a.out.StatusCode), slog.String("error", string(a.out.Kind)), slog.Float64("duration_ms", float64(a.out.Duration.Microseconds())/1000))
+	_ = log.Handler().Handle(d.life.mayWork, record) // there is nowhere to report that it failed
 }

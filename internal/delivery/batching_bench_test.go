@@ -73,7 +73,7 @@ func compareRecording(b *testing.B, r *fixture, callers int, request func(caller
 		item := items[caller]
 		items[caller].Attempts++
 		out := Outcome{Kind: KindStatus, StatusCode: 500, StartedAt: r.s.Now(), ResponseBody: make([]byte, 500)}
-		result := r.d.resultOf(request(caller).Key, item, "https://receiver.example", &out)
+		result := r.d.resultOf(request(caller).Key, &item, "https://receiver.example", &out)
 		result.State, result.DueAt = domain.DeliveryPending, item.DueAt // whatever the schedule says
 		return result
 	}
@@ -83,7 +83,7 @@ func compareRecording(b *testing.B, r *fixture, callers int, request func(caller
 			return err
 		},
 		func(caller int) error {
-			_, err := r.d.results.Do(b.Context(), next(caller))
+			_, err := r.d.results.Do(b.Context(), new(next(caller)))
 			return err
 		})
 }

@@ -194,11 +194,12 @@ func (c *Canceller) awaitAcks(ctx context.Context, message string, acks <-chan s
 
 // waitFor waits until a channel is closed or the time is over.
 func waitFor(ctx context.Context, closed <-chan struct{}, timeout time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
 	select {
 	case <-closed:
 	case <-ctx.Done():
+	case <-timer.C:
 	}
 }
 

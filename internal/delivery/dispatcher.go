@@ -94,7 +94,7 @@ type lifecycle struct {
 // batchers let endpoint queues share statements.
 type batchers struct {
 	claims  *batch.Batcher[domain.FetchRequest, *domain.EndpointLease]
-	results *batch.Batcher[domain.DeliveryResult, recordedResult]
+	results *batch.Batcher[*domain.DeliveryResult, recordedResult]
 	notices *batch.Batcher[domain.EndpointKey, struct{}]
 }
 
@@ -115,7 +115,7 @@ func NewDispatcher(c DispatcherConfig) *Dispatcher {
 	d.config = c
 	d.claims = batch.New(d.claimBatch, batch.Options{MaxParallel: 2, SlowAfter: batch.NeverSlow}) // a claim waits for no lock
 	d.results = batch.New(d.recordBatch, batch.Options{
-		MaxSize: 256, MaxParallel: 2, ParallelThreshold: 128, MaxDelay: 3 * time.Millisecond, SlowAfter: batch.NeverSlow, Collect: true,
+		MaxSize: 256, MaxParallel: 1, ParallelThreshold: 128, MaxDelay: 3 * time.Millisecond, SlowAfter: batch.NeverSlow, Collect: true,
 	})
 	d.notices = batch.New(d.notify, batch.Options{MaxParallel: 1, SlowAfter: batch.NeverSlow})
 	return d

@@ -152,7 +152,7 @@ func TestWindowIgnoresAttemptsThatSayNothingOfTheReceiver(t *testing.T) {
 	} {
 		q := newEndpointQueue(NewDispatcher(DispatcherConfig{}), domain.EndpointKey{CompanyID: 1, ID: 2})
 		q.d.limiter.acquire(q.slots)
-		q.attemptEnded(&domain.DueDelivery{}, &Outcome{Kind: kind})
+		(&attempt{q: q, out: Outcome{Kind: kind}}).ended()
 		if q.buffer.window != want {
 			t.Errorf("after an attempt of kind %q the window is %d, want %d", kind, q.buffer.window, want)
 		}

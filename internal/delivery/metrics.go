@@ -62,7 +62,7 @@ func (m *Metrics) started() {
 	}
 }
 
-func (m *Metrics) ended(item domain.DueDelivery, out *Outcome, now time.Time) {
+func (m *Metrics) ended(item *domain.DueDelivery, out *Outcome, now time.Time) {
 	if m == nil {
 		return
 	}

@@ -25,8 +25,8 @@ func TestMetricsCount(t *testing.T) {
 	for range 3 {
 		m.started()
 	}
-	m.ended(item, &Outcome{}, now)
-	m.ended(item, &Outcome{Kind: KindTimeout}, now)
+	m.ended(&item, &Outcome{}, now)
+	m.ended(&item, &Outcome{Kind: KindTimeout}, now)
 	m.failed()
 	m.backlog(7)
 	want := map[string]float64{
@@ -41,7 +41,7 @@ func TestMetricsCount(t *testing.T) {
 	var none *Metrics
 	none.started()
 	none.failed()
-	none.ended(item, &Outcome{}, now)
+	none.ended(&item, &Outcome{}, now)
 	none.backlog(1)
 }
 

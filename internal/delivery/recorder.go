@@ -21,7 +21,7 @@ type recordedResult struct {
 // record writes a result. While the database can't be reached it tries again. If the
 // database refuses a result, it is recorded without the log of the attempt; if that is
 // refused too, it is given up.
-func (d *Dispatcher) record(result domain.DeliveryResult) recordedResult {
+func (d *Dispatcher) record(result *domain.DeliveryResult) recordedResult {
 	stripped := result.Attempt.Number == 0 // then there is no log
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		recorded, err := d.results.Do(d.life.mayWork, result)
@@ -56,9 +56,13 @@ func isRefused(err error) bool {
 
 // recordBatch writes results in one transaction. If the database refuses them,
 // each is written alone, so that the one at fault keeps no other back.
-func (d *Dispatcher) recordBatch(_ context.Context, results []domain.DeliveryResult) ([]recordedResult, error) {
+func (d *Dispatcher) recordBatch(_ context.Context, requests []*domain.DeliveryResult) ([]recordedResult, error) {
 	ctx, cancel := d.queryContext()
 	defer cancel()
+	results := make([]domain.DeliveryResult, len(requests))
+	for i, r := range requests {
+		results[i] = *r
+	}
 	recorded, err := d.config.Queue.RecordResults(ctx, results)
 	if err != nil && len(results) > 1 && ctx.Err() == nil && isRefused(err) {
 		return nil, batch.ErrSplit
@@ -71,7 +75,7 @@ func (d *Dispatcher) recordBatch(_ context.Context, results []domain.DeliveryRes
 		byID[r.ID] = r
 	}
 	out := make([]recordedResult, len(results))
-	for i, r := range results {
+	for i, r := range requests {
 		out[i] = recordedResult{byID[r.Delivery.ID], slices.Contains(recorded.Disabled, r.Endpoint)}
 	}
 	return out, nil

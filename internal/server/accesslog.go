@@ -51,9 +51,6 @@ func (h *handler) logRequest(q *request) {
 	if suppressed > 0 {
 		attrs = append(attrs, slog.Int64("suppressed", suppressed))
 	}
-	if h.lines != nil && level == slog.LevelInfo && h.lines.write(q.end, attrs) {
-		return
-	}
 	// Not through the logger, which would look up the line of code at every request.
 	record := slog.NewRecord(q.end, level, "request", 0)
 	record.AddAttrs(attrs...)

@@ -1,11 +1,8 @@
 package server
 
 import (
-	"bytes"
 	"errors"
 	"io"
-	"log/slog"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -48,40 +45,6 @@ func TestAccessLog(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got[0]); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
-	}
-}
-
-// The quick lines of the access log are those of slog.JSONHandler.
-func TestAccessLinesAreThoseOfTheLogger(t *testing.T) {
-	t.Parallel()
-	at := time.Date(2026, 11, 19, 7, 8, 9, 120_000_000, time.FixedZone("", 5*3600+45*60))
-	attrs := []slog.Attr{
-		slog.String("method", "GET"), slog.Int("status", 200), slog.Float64("duration_ms", 0), slog.Float64("duration_ms", 0.001),
-		slog.Float64("duration_ms", 12345.678), slog.Int64("bytes", -1), slog.String("remote", "::1"), slog.String("empty", ""),
-	}
-	both := func(attrs ...slog.Attr) (quick, slow string) {
-		var lines, log bytes.Buffer
-		if !(accessLines{&lines}).write(at, attrs) && lines.Len() > 0 {
-			t.Errorf("a line was refused after %q was written", lines.String())
-		}
-		record := slog.NewRecord(at, slog.LevelInfo, "request", 0)
-		record.AddAttrs(attrs...)
-		if err := newTestLogger(&log).Handler().Handle(t.Context(), record); err != nil {
-			t.Error(err)
-		}
-		return lines.String(), log.String()
-	}
-	if quick, slow := both(attrs...); quick != slow {
-		t.Errorf("quick: %sslow:  %s", quick, slow)
-	}
-	odd := []slog.Attr{
-		slog.String("remote", "fe80::1%\"\\"), slog.String("remote", "é"), slog.Bool("broken", true), slog.Any("x", attrs),
-		slog.Float64("duration_ms", 1e-7), slog.Float64("duration_ms", 1e21), slog.Float64("duration_ms", -1), slog.Float64("duration_ms", math.NaN()),
-	}
-	for _, odd := range odd {
-		if quick, _ := both(attrs[0], odd); quick != "" {
-			t.Errorf("%v was written as %s", odd, quick)
-		}
 	}
 }
 

@@ -25,7 +25,6 @@ import (
 type handler struct {
 	mux       mux
 	log       *slog.Logger
-	lines     *accessLines // nil if log does not write JSON
 	refusals  *refusalSampler
 	metrics   *metrics
 	proxies   []netip.Prefix
@@ -58,9 +57,6 @@ func newHandler(o Options, ready *readiness) (*handler, error) {
 	}
 	h := &handler{log: o.Log, refusals: newRefusalSampler(time.Now), metrics: m, proxies: o.TrustedProxies, https: o.HTTPS, tracer: o.Tracer,
 		bodies: transfer.NewQueue(cmp.Or(o.LargeBodies, DefaultLargeBodies), bodyGrace)}
-	if o.LogLines != nil {
-		h.lines = &accessLines{o.LogLines}
-	}
 	own := []Mount{
 		{Prefix: "/healthz", Handler: http.HandlerFunc(healthz), API: true, Quiet: true},
 		{Prefix: "/readyz", Handler: ready, API: true, Quiet: true},

@@ -58,7 +58,7 @@ func newTestLogger(w io.Writer) *slog.Logger {
 // newTestHandler returns the handler of a server with these mounts.
 func newTestHandler(t *testing.T, log io.Writer, mounts ...Mount) http.Handler {
 	t.Helper()
-	s, err := New(Options{Mounts: mounts, Log: newTestLogger(log), LogLines: log, Registry: prometheus.NewRegistry()})
+	s, err := New(Options{Mounts: mounts, Log: newTestLogger(log), Registry: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}

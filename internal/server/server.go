@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -35,13 +34,10 @@ type Options struct {
 	// not encrypted. Those over a Unix socket never are.
 	TLSCert, TLSKey string
 
-	Mounts []Mount
-	Checks []Check
-	Notes  func() []string // lines that /readyz?verbose adds to its response; may be nil
-	Log    *slog.Logger
-	// LogLines is where Log writes, if it writes lines of JSON: most lines of the
-	// access log are then written by quicker means. It must allow concurrent writes.
-	LogLines io.Writer
+	Mounts   []Mount
+	Checks   []Check
+	Notes    func() []string // lines that /readyz?verbose adds to its response; may be nil
+	Log      *slog.Logger
 	Registry *prometheus.Registry
 	// TrustedProxies are the networks of the proxies whose X-Forwarded-For header is used.
 	TrustedProxies []netip.Prefix

@@ -125,9 +125,10 @@ func values[T any](in []*T) []T {
 	return out
 }
 
-// dueWindow is how many of the longest due deliveries of an endpoint are put in
-// the order of their sequence.
-const dueWindow = 1000
+// dueWindow is how many times the limit of a fetch are put in the order of their
+// sequence, those that are due longest: transactions that overlap take their
+// sequences and the times of their deliveries in different orders.
+const dueWindow = 2
 
 // inStrictOrder holds for every delivery of an ordinary endpoint. Of an endpoint
 // in strict order it holds for those before the first that waits to be tried again.
@@ -141,7 +142,7 @@ var inStrictOrder = fmt.Sprintf(`(NOT (SELECT e.strict_order FROM endpoints e WH
 func (s *Store) dueDeliveries(b *db.Batch, l *domain.EndpointLease, request domain.FetchRequest, now time.Time) {
 	key := request.Key
 	if request.Limit > 0 {
-		skip, args := s.db.ValuesTable(5, db.Ints("sequence", request.Skip))
+		skip, args := s.db.ValuesTable(6, db.Ints("sequence", request.Skip))
 		b.Query(func(r db.Rows) error {
 			var d domain.DueDelivery
 			err := r.Scan(&d.Sequence, &d.ID, &d.EmployeeID, &d.Kind, &d.Attempts, &d.RoundStart, &d.RequestedBy, &d.DueAt,
@@ -152,9 +153,9 @@ func (s *Store) dueDeliveries(b *db.Batch, l *domain.EndpointLease, request doma
 				d.due_at, d.created_at, v.body, v.id IS NULL OR v.erased_at IS NOT NULL
 			FROM (SELECT * FROM (SELECT * FROM deliveries WHERE company_id = $1 AND endpoint_id = $2 AND state = 'pending' AND due_at <= $3
 					AND event_id NOT IN (SELECT sequence FROM `+skip+` k) AND `+inStrictOrder+`
-				ORDER BY due_at, seq LIMIT `+fmt.Sprint(dueWindow)+`) w ORDER BY event_id LIMIT $4) d
+				ORDER BY due_at, seq LIMIT $5) w ORDER BY event_id LIMIT $4) d
 			LEFT JOIN events v ON v.company_id = d.company_id AND v.id = d.event_id ORDER BY d.event_id`,
-			append([]any{key.CompanyID, key.ID, now, request.Limit}, args...)...)
+			append([]any{key.CompanyID, key.ID, now, request.Limit, dueWindow * request.Limit}, args...)...)
 	}
 	b.Query(func(r db.Rows) error {
 		l.NextDue = &time.Time{}
