@@ -38,7 +38,7 @@ type Options struct {
 	// those that run; 5 ms by default.
 	MaxDelay time.Duration
 	// Collect makes a call wait for MaxDelay or ParallelThreshold others also while
-	// no batch runs. It is meant for calls that nobody waits for.
+	// no batch runs, and after one has ended. It is meant for calls that nobody waits for.
 	Collect bool
 }
 
@@ -227,7 +227,11 @@ func (b *Batcher[Request, Response]) finish(leader *call[Request, Response]) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.running = slices.DeleteFunc(b.running, func(c *call[Request, Response]) bool { return c == leader })
-	if len(b.waiting) > 0 && b.countNotSlow() < b.options.MaxParallel {
+	switch {
+	case len(b.waiting) == 0 || b.countNotSlow() >= b.options.MaxParallel:
+	case b.options.Collect && len(b.waiting) < b.options.ParallelThreshold:
+		b.delayNext()
+	default:
 		close(b.startNext().done)
 	}
 }

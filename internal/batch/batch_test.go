@@ -268,6 +268,15 @@ func TestCollectedCallsWaitForOthers(t *testing.T) {
 		if got := <-g.began; len(got) != 4 || time.Since(began) != 0 {
 			t.Errorf("the second batch is %v after %s, want four requests at once", got, time.Since(began))
 		}
+		wg.Go(func() { wantTenfold(t, g, 300) })
+		synctest.Wait()
+		g.proceed <- nil
+		synctest.Wait()
+		wg.Go(func() { wantTenfold(t, g, 301) })
+		began = time.Now()
+		if got := <-g.began; len(got) != 2 || time.Since(began) != g.options.MaxDelay {
+			t.Errorf("the third batch is %v after %s, want what arrived during the second and afterwards, after %s", got, time.Since(began), g.options.MaxDelay)
+		}
 		g.proceed <- nil
 		wg.Wait()
 		g.wantIdle(t)

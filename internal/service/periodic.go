@@ -3,10 +3,13 @@ package service
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 )
 
-// Periodic is background work that is done at once and then again at an interval.
+// Periodic is background work that is done at once and then again at an interval. The
+// first interval has a random length, so that work which starts together does not run
+// together ever after: at the same moment of each second it would take a connection each.
 type Periodic struct {
 	Name  string // what a failure is logged as
 	Every time.Duration
@@ -18,8 +21,8 @@ type Periodic struct {
 // Run repeats the work until ctx ends. A failed round is logged and the next one
 // comes in its time.
 func (p Periodic) Run(ctx context.Context) {
-	tick := time.NewTicker(p.Every)
-	defer tick.Stop()
+	next := time.NewTimer(rand.N(p.Every)) //nolint:gosec // When is no secret.
+	defer next.Stop()
 	for {
 		if err := p.Do(ctx); err != nil && ctx.Err() == nil {
 			p.Log.Warn(p.Name, "error", err)
@@ -27,7 +30,8 @@ func (p Periodic) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-next.C:
+			next.Reset(p.Every)
 		case <-p.Wake:
 		}
 	}

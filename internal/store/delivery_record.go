@@ -31,7 +31,12 @@ func (s *Store) RecordResults(ctx context.Context, results []domain.DeliveryResu
 		s.moveDeliveries(b, results, now, &out.Deliveries)
 		s.logAttempts(b, results)
 		disabled := map[domain.EndpointKey]domain.DisabledReason{}
-		s.judgeEndpoints(b, results, now, disabled)
+		judged := verdicts(results)
+		s.judgeEndpoints(b, judged, now, disabled)
+		if !slices.ContainsFunc(judged, verdict.mayDisable) { // as of nearly all results: one round trip
+			tx.SendAndCommit(b)
+			return nil
+		}
 		if err := tx.Send(ctx, b); err != nil || len(disabled) == 0 {
 			return err
 		}
@@ -140,7 +145,7 @@ func (s *Store) logAttempts(b *db.Batch, results []domain.DeliveryResult) {
 			CASE WHEN v.erased_at IS NULL THEN r.error ELSE '' END, r.sent,
 			CASE WHEN v.erased_at IS NULL THEN r.got ELSE '[]' END,
 			CASE WHEN v.erased_at IS NULL THEN r.body ELSE $1 END, r.asker
-		FROM `+rows+` r LEFT JOIN events v ON v.company_id = r.key_company AND v.id = r.event
+		FROM `+rows+` r`+s.db.LeftJoin("events", "v", `v.company_id = r.key_company AND v.id = r.event`)+`
 		WHERE 1 = 1 ON CONFLICT (company_id, delivery_id, number) DO NOTHING`, append([]any{[]byte{}}, args...)...)
 }
 
@@ -150,6 +155,8 @@ type verdict struct {
 	key      domain.EndpointKey
 	ok, gone bool
 }
+
+func (v verdict) mayDisable() bool { return v.gone || !v.ok }
 
 func verdicts(results []domain.DeliveryResult) []verdict {
 	var out []verdict
@@ -168,9 +175,8 @@ func verdicts(results []domain.DeliveryResult) []verdict {
 	return out
 }
 
-// judgeEndpoints queues what the results mean for their endpoints.
-func (s *Store) judgeEndpoints(b *db.Batch, results []domain.DeliveryResult, now time.Time, disabled map[domain.EndpointKey]domain.DisabledReason) {
-	judged := verdicts(results)
+// judgeEndpoints queues what verdicts mean for their endpoints, and reads which it disabled.
+func (s *Store) judgeEndpoints(b *db.Batch, judged []verdict, now time.Time, disabled map[domain.EndpointKey]domain.DisabledReason) {
 	if len(judged) == 0 {
 		return
 	}

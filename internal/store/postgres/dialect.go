@@ -64,7 +64,11 @@ var arrayTypes = map[db.Type]string{
 // ValuesTable returns unnest over one array per column. The arrays stand in
 // subqueries because PostgreSQL's planner does not look at their length there.
 // Otherwise a plan for exactly that many rows would look better than the cached
-// generic plan, and every execution would be planned again.
+// generic plan, and every execution would be planned again. The planner takes a LIMIT
+// that it does not know for a tenth of the rows, here for one row. So it looks up each
+// row by an index, even if it plans while the table is small: with ten rows it would read
+// the whole table up to about 2,000 rows, and 640 deliveries made recording a result take
+// 0.9 ms instead of 0.1.
 func (dialect) ValuesTable(first int, cols ...db.Column) (string, []any) {
 	arrays, names := make([]string, len(cols)), make([]string, len(cols))
 	args := make([]any, len(cols))
@@ -73,7 +77,7 @@ func (dialect) ValuesTable(first int, cols ...db.Column) (string, []any) {
 		names[i] = c.Name
 		args[i] = c.Values
 	}
-	return "(SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ") AS u (" + strings.Join(names, ", ") + "))", args
+	return "(SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ") AS u (" + strings.Join(names, ", ") + ") LIMIT (SELECT 2147483647))", args
 }
 
 func (dialect) Folded(column string) string { return `lower(` + column + ` COLLATE "C")` }

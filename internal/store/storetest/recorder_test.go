@@ -15,6 +15,7 @@ type recorder struct {
 	db.Engine
 	mu    sync.Mutex
 	items []db.Item
+	sends int // round trips of transactions, without those of Exec and Query and the commit
 	// keep decides which statements are recorded; all are if it is nil.
 	keep func(db.Item) bool
 }
@@ -110,6 +111,9 @@ func (t *recordedTx) Query(ctx context.Context, sql string, args ...any) (db.Row
 }
 
 func (t *recordedTx) Send(ctx context.Context, b *db.Batch) error {
+	t.to.mu.Lock()
+	t.to.sends++
+	t.to.mu.Unlock()
 	return (&recordedConn{t.Tx, t.to}).Send(ctx, b)
 }
 

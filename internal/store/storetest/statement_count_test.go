@@ -119,3 +119,27 @@ func TestNumberOfStatements(t *testing.T) {
 		}
 	})
 }
+
+// A success can disable no endpoint, so it is recorded in the round trip of the commit.
+func TestSuccessesAreRecordedInOneRoundTrip(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		seen, r := recordStatements(s)
+		h := newHook(t, s)
+		h.hire("E", 2)
+		due := h.claim("one", 10).Due
+		h.s = seen
+		for i, want := range []struct {
+			state domain.DeliveryState
+			sends int
+		}{{domain.DeliveryDelivered, 0}, {domain.DeliveryPending, 1}} {
+			before := r.sends
+			if got := h.record(h.result(due[i], want.state)); len(got.Deliveries) != 1 || got.Deliveries[0].State != want.state {
+				t.Errorf("recorded %+v, want one delivery that is %s", got, want.state)
+			}
+			if got := r.sends - before; got != want.sends {
+				t.Errorf("a delivery that became %s took %d round trips besides the commit, want %d", want.state, got, want.sends)
+			}
+		}
+	})
+}
