@@ -221,15 +221,17 @@ func (e *Engine) ScrubDeleted(context.Context) {}
 // Claim does nothing: any number of servers can share the database.
 func (e *Engine) Claim() error { return nil }
 
-// grownSQL finds tables that are much larger than when they were last analyzed,
+// grownTablesSQL finds tables that are much larger than when they were last analyzed,
 // or that were never analyzed. A hundred rows already mislead the planner: it
 // filtered all 500 employees of a company for each that was read, at half the rate.
-// A partitioned table is analyzed by nobody else, and its changes are those of its
-// partitions.
-const grownSQL = `
+const grownTablesSQL = `
 	SELECT quote_ident(s.relname) FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
-	WHERE s.schemaname = current_schema() AND s.n_mod_since_analyze > 100 + 2 * greatest(c.reltuples, 0)
-	UNION ALL SELECT quote_ident(p.relname) FROM pg_class p JOIN pg_inherits i ON i.inhparent = p.oid
+	WHERE s.schemaname = current_schema() AND s.n_mod_since_analyze > 100 + 2 * greatest(c.reltuples, 0)`
+
+// grownPartitionedSQL does the same for partitioned tables, which PostgreSQL analyzes
+// only if it is told to. Their changes are those of their partitions.
+const grownPartitionedSQL = `
+	SELECT quote_ident(p.relname) FROM pg_class p JOIN pg_inherits i ON i.inhparent = p.oid
 		JOIN pg_stat_user_tables s ON s.relid = i.inhrelid
 	WHERE p.relkind = 'p' AND p.relnamespace = current_schema()::regnamespace
 	GROUP BY p.oid HAVING sum(s.n_live_tup) > 100 + 3 * greatest(p.reltuples, 0)`
@@ -238,24 +240,30 @@ const grownSQL = `
 // PostgreSQL plans for empty tables and keeps those plans, and autovacuum runs
 // once a minute at best: an import would scan whole tables until then.
 func (e *Engine) AnalyzeGrownTables(ctx context.Context) error {
-	rows, err := e.pool.Query(ctx, grownSQL)
-	if err != nil {
-		return mapError(err)
-	}
-	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return mapError(err)
-	}
-	for _, table := range tables {
-		err := pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error {
-			_, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0; ANALYZE "+table)
-			return err
-		})
+	// The partitioned ones come first, because their partitions are analyzed with them.
+	for _, find := range []string{grownPartitionedSQL, grownTablesSQL} {
+		rows, err := e.pool.Query(ctx, find)
 		if err != nil {
-			return fmt.Errorf("analyze %s: %w", table, mapError(err))
+			return mapError(err)
+		}
+		tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return mapError(err)
+		}
+		for _, table := range tables {
+			if err := e.analyze(ctx, table); err != nil {
+				return fmt.Errorf("analyze %s: %w", table, mapError(err))
+			}
 		}
 	}
 	return nil
+}
+
+func (e *Engine) analyze(ctx context.Context, table string) error {
+	return pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0; ANALYZE "+table)
+		return err
+	})
 }
 
 // Ping returns an error if the database does not answer or takes no changes.

@@ -223,3 +223,37 @@ func TestAnalyzeGrownTables(t *testing.T) {
 		t.Errorf("PostgreSQL believes the table to have %v rows", known)
 	}
 }
+
+// A partition is analyzed with its table, and not once more.
+func TestAnalyzeGrownPartitions(t *testing.T) {
+	t.Parallel()
+	e := openMigrated(t)
+	for _, statement := range []string{
+		`CREATE TABLE parts (n bigint) PARTITION BY RANGE (n)`,
+		`CREATE TABLE parts_all PARTITION OF parts FOR VALUES FROM (MINVALUE) TO (MAXVALUE)`,
+		`INSERT INTO parts SELECT n FROM generate_series(1, 3000) n`,
+	} {
+		if err := write(t, e, statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look := func() (changed, analyzed int, known float64) {
+		t.Helper()
+		b := &db.Batch{}
+		b.Query(func(r db.Rows) error { return r.Scan(&changed, &analyzed, &known) }, `SELECT s.n_mod_since_analyze, s.analyze_count,
+			c.reltuples::float8 FROM pg_stat_user_tables s, pg_class c WHERE s.relname = 'parts_all' AND c.oid = 'parts'::regclass`)
+		if err := e.Read(t.Context(), func(c db.Conn) error { return c.Send(t.Context(), b) }); err != nil {
+			t.Fatal(err)
+		}
+		return changed, analyzed, known
+	}
+	// What was written reaches the statistics a moment after its transaction.
+	for changed := 0; changed == 0; changed, _, _ = look() {
+	}
+	if err := e.AnalyzeGrownTables(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, analyzed, known := look(); known != 3000 || analyzed != 1 {
+		t.Errorf("PostgreSQL believes the table to have %v rows and has analyzed the partition %d times", known, analyzed)
+	}
+}
