@@ -27,6 +27,7 @@ type handler struct {
 	log       *slog.Logger
 	refusals  *refusalSampler
 	metrics   *metrics
+	traffic   *traffic
 	proxies   []netip.Prefix
 	https     bool
 	tracer    trace.Tracer // nil if nothing is traced
@@ -51,11 +52,12 @@ func newHandler(o Options, ready *readiness) (*handler, error) {
 	if o.Log == nil || o.Registry == nil {
 		return nil, errors.New("server: a logger and a metrics registry are required")
 	}
-	m, err := newMetrics(o.Registry, ready)
+	underWay := &traffic{}
+	m, err := newMetrics(o.Registry, ready, underWay)
 	if err != nil {
 		return nil, err
 	}
-	h := &handler{log: o.Log, refusals: newRefusalSampler(time.Now), metrics: m, proxies: o.TrustedProxies, https: o.HTTPS, tracer: o.Tracer,
+	h := &handler{log: o.Log, refusals: newRefusalSampler(time.Now), metrics: m, traffic: underWay, proxies: o.TrustedProxies, https: o.HTTPS, tracer: o.Tracer,
 		bodies: transfer.NewQueue(cmp.Or(o.LargeBodies, DefaultLargeBodies), bodyGrace)}
 	own := []Mount{
 		{Prefix: "/healthz", Handler: http.HandlerFunc(healthz), API: true, Quiet: true},
@@ -70,10 +72,10 @@ func newHandler(o Options, ready *readiness) (*handler, error) {
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	h.metrics.inFlight.Inc()
-	defer h.metrics.inFlight.Dec()
 	mount := h.mux.find(r.URL.Path)
-	q := &request{writer: writer{ResponseWriter: w, deadlineSet: start}, mount: mount, start: start, method: methodLabel(r.Method)}
+	q := &request{writer: writer{ResponseWriter: w, deadlineSet: start, traffic: h.traffic}, mount: mount, start: start, method: methodLabel(r.Method)}
+	h.traffic.short.Add(1)
+	defer func() { h.traffic.end(q.isLong) }()
 	parent := r.Context()
 	if mount.API {
 		// A half-closed connection cancels the request's context as a broken one

@@ -22,7 +22,6 @@ var buckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
-	inFlight prometheus.Gauge
 
 	mu    sync.RWMutex
 	known map[labels]series
@@ -40,7 +39,7 @@ type series struct {
 	seconds prometheus.Observer
 }
 
-func newMetrics(reg prometheus.Registerer, ready *readiness) (*metrics, error) {
+func newMetrics(reg prometheus.Registerer, ready *readiness, t *traffic) (*metrics, error) {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "coursebridge_http_requests_total", Help: "Requests answered.",
@@ -48,12 +47,12 @@ func newMetrics(reg prometheus.Registerer, ready *readiness) (*metrics, error) {
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "coursebridge_http_request_seconds", Help: "Time from the request header to the end of the answer.", Buckets: buckets,
 		}, []string{"route", "method"}),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "coursebridge_http_requests_in_flight", Help: "Requests being answered now.",
-		}),
 		known: map[labels]series{},
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.inFlight, readyGauge(ready)} {
+	inFlight := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "coursebridge_http_requests_in_flight", Help: "Requests being answered now.",
+	}, func() float64 { return float64(t.underWay()) })
+	for _, c := range []prometheus.Collector{m.requests, m.seconds, inFlight, readyGauge(ready)} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("register request metrics: %w", err)
 		}

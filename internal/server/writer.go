@@ -19,6 +19,9 @@ type writer struct {
 	status      int
 	bytes       int64
 	deadlineSet time.Time
+	traffic     *traffic
+	isLong      bool
+	wroteAt     time.Time // when a long answer was last written
 }
 
 // Unwrap lets http.ResponseController reach the connection.
@@ -36,9 +39,14 @@ func (w *writer) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	w.extendDeadline(time.Now())
+	now := time.Now()
+	w.extendDeadline(now)
+	w.giveWay(now)
 	n, err := w.ResponseWriter.Write(p)
 	w.bytes += int64(n)
+	if w.isLong {
+		w.wroteAt = time.Now()
+	}
 	return n, err
 }
 
