@@ -47,8 +47,8 @@ const NeverSlow = time.Duration(math.MaxInt64)
 
 // Batcher runs concurrent calls together. A call that arrives while no batch
 // runs starts at once and alone. A call that arrives while one runs waits, and
-// starts together with all others that wait: when a batch ends, when enough calls
-// wait, or after a short delay. So a lone call costs nothing extra, and many
+// starts together with all others that wait: when no batch runs any more, when enough
+// calls wait, or after a short delay. So a lone call costs nothing extra, and many
 // calls cost less the more there are.
 type Batcher[Request, Response any] struct {
 	run     func(ctx context.Context, requests []Request) ([]Response, error)
@@ -58,6 +58,8 @@ type Batcher[Request, Response any] struct {
 	running []*call[Request, Response] // the leader of every batch that runs
 	waiting []*call[Request, Response]
 	delay   *time.Timer // runs startDelayed; nil until a call waits
+	// isOverdue means that a call has waited for MaxDelay, but as many batches run as may.
+	isOverdue bool
 }
 
 // call is one request on its way through a Batcher.
@@ -161,6 +163,7 @@ func (b *Batcher[Request, Response]) startDelayed() {
 	case b.countNotSlow() < b.options.MaxParallel:
 		close(b.startNext().done)
 	default:
+		b.isOverdue = true
 		b.delay.Reset(b.options.SlowAfter)
 	}
 }
@@ -198,6 +201,7 @@ func (b *Batcher[Request, Response]) startNext() *call[Request, Response] {
 
 // delayNext has a batch started after MaxDelay, unless that happens sooner.
 func (b *Batcher[Request, Response]) delayNext() {
+	b.isOverdue = false
 	if b.delay == nil {
 		b.delay = time.AfterFunc(b.options.MaxDelay, b.startDelayed)
 		return
@@ -219,7 +223,9 @@ func (b *Batcher[Request, Response]) runBatch(ctx context.Context, leader *call[
 	}
 }
 
-// finish releases the calls of a batch and starts the next one.
+// finish releases the calls of a batch and starts the next one. While another batch runs,
+// a few calls go on waiting for more: without that, 16 clients that provision on
+// PostgreSQL made a fifth fewer calls for the same processor time.
 func (b *Batcher[Request, Response]) finish(leader *call[Request, Response]) {
 	for _, c := range leader.batch[1:] {
 		close(c.done)
@@ -227,10 +233,12 @@ func (b *Batcher[Request, Response]) finish(leader *call[Request, Response]) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.running = slices.DeleteFunc(b.running, func(c *call[Request, Response]) bool { return c == leader })
+	running, fewWait := b.countNotSlow(), len(b.waiting) < b.options.ParallelThreshold
 	switch {
-	case len(b.waiting) == 0 || b.countNotSlow() >= b.options.MaxParallel:
-	case b.options.Collect && len(b.waiting) < b.options.ParallelThreshold:
+	case len(b.waiting) == 0 || running >= b.options.MaxParallel:
+	case fewWait && b.options.Collect:
 		b.delayNext()
+	case fewWait && running > 0 && !b.isOverdue: // until b.delay ends
 	default:
 		close(b.startNext().done)
 	}

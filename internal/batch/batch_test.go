@@ -110,6 +110,60 @@ func TestManyWaitingCallsStartASecondBatch(t *testing.T) {
 	g.wantIdle(t)
 }
 
+// A few calls go on waiting when one of two batches ends, but no longer than MaxDelay.
+func TestFewCallsWaitWhileABatchRuns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGatedBatcher(Options{ParallelThreshold: 2, MaxParallel: 2})
+		var wg sync.WaitGroup
+		startTwo := func() {
+			g.startFirst(t, &wg)
+			wg.Go(func() { wantTenfold(t, g, 100) })
+			g.waitFor(1)
+			wg.Go(func() { wantTenfold(t, g, 101) })
+			<-g.began
+		}
+		wait := func() {
+			wg.Go(func() { wantTenfold(t, g, 200) })
+			g.waitFor(1)
+		}
+		wantNext := func(within time.Duration) {
+			t.Helper()
+			began := time.Now()
+			if got := <-g.began; len(got) != 1 || time.Since(began) != within {
+				t.Errorf("the next batch is %v after %s, want one request after %s", got, time.Since(began), within)
+			}
+		}
+
+		startTwo()
+		wait()
+		time.Sleep(time.Millisecond)
+		g.proceed <- nil
+		wantNext(g.options.MaxDelay - time.Millisecond)
+		g.proceed <- nil
+		g.proceed <- nil
+		wg.Wait()
+
+		startTwo()
+		wait()
+		g.proceed <- nil
+		g.proceed <- nil // now none runs
+		wantNext(0)
+		g.proceed <- nil
+		wg.Wait()
+
+		startTwo()
+		wait()
+		time.Sleep(2 * g.options.MaxDelay)
+		g.proceed <- nil // as many ran as may, longer than the call may wait
+		wantNext(0)
+		g.proceed <- nil
+		g.proceed <- nil
+		wg.Wait()
+		g.wantIdle(t)
+	})
+}
+
 func TestBatchHasAMaximumSize(t *testing.T) {
 	t.Parallel()
 	g := newGatedBatcher(Options{MaxDelay: time.Hour, MaxSize: 3, ParallelThreshold: 100})
