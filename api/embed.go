@@ -16,8 +16,8 @@ var publicYAML []byte
 var platformYAML []byte
 
 var (
-	publicJSON   = sync.OnceValue(func() []byte { return mustJSON(publicYAML) })
-	platformJSON = sync.OnceValue(func() []byte { return mustJSON(platformYAML) })
+	publicJSON    = sync.OnceValue(func() []byte { return mustJSON(publicYAML) })
+	platformJSON  = sync.OnceValue(func() []byte { return mustJSON(platformYAML) })
 	publicPostman = sync.OnceValue(func() []byte { return mustPostman(publicJSON()) })
 )
 

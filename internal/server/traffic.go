@@ -43,7 +43,7 @@ func (t *traffic) isDense() bool { return t.short.Load() >= max(1, int64(runtime
 // giveWay pauses a long answer for as long as its next part took to make, while there are
 // many short ones. It then takes half of its share of the processors: with a report that
 // is downloaded all the time on two processors, 99 % of point reads took up to 29 instead
-// of 54 ms, and the report was no slower, because it waits for PostgreSQL anyway.
+// of 54 ms, and the report took about as long.
 func (w *writer) giveWay(now time.Time) {
 	switch {
 	case w.bytes < longAnswer:

@@ -13,6 +13,7 @@ import (
 // A file is sent at half of its pace while short requests are under way, and at its own
 // pace without them.
 func TestFilesGiveWayToShortRequests(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const part, parts = 64 << 10, 104
 		goOn := make(chan struct{})

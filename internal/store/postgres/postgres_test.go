@@ -248,7 +248,8 @@ func TestAnalyzeGrownPartitions(t *testing.T) {
 		return changed, analyzed, known
 	}
 	// What was written reaches the statistics a moment after its transaction.
-	for changed := 0; changed == 0; changed, _, _ = look() {
+	for changed := 0; changed == 0; {
+		changed, _, _ = look()
 	}
 	if err := e.AnalyzeGrownTables(t.Context()); err != nil {
 		t.Fatal(err)
