@@ -26,13 +26,13 @@ type Options struct {
 	MaxSize int
 	// MaxParallel is how many batches that are not slow may run at once; 4 by default.
 	MaxParallel int
-	// SlowAfter is how long a batch runs before it is slow, and no longer counts for
+	// SlowAfter is how long a batch runs before it is slow, and no longer counts against
 	// MaxParallel: it may wait for a lock, which the others need not do. It is ten times
 	// MaxDelay by default. Where no batch waits for a lock, NeverSlow keeps a slow
 	// database from getting ever more batches at once.
 	SlowAfter time.Duration
 	// ParallelThreshold is how many waiting calls start a second batch while one
-	// runs, so that the database has work while answers travel; 8 by default.
+	// runs, so that the database has work during round trips; 8 by default.
 	ParallelThreshold int
 	// MaxDelay is how long a call waits before it starts a batch in parallel to
 	// those that run; 5 ms by default.
@@ -58,7 +58,7 @@ type Batcher[Request, Response any] struct {
 	running []*call[Request, Response] // the leader of every batch that runs
 	waiting []*call[Request, Response]
 	delay   *time.Timer // runs startDelayed; nil until a call waits
-	// isOverdue means that a call has waited for MaxDelay, but as many batches run as may.
+	// isOverdue means that a call has waited for MaxDelay, but that MaxParallel batches run.
 	isOverdue bool
 }
 
@@ -182,7 +182,7 @@ func (b *Batcher[Request, Response]) countNotSlow() int {
 // startLedBy makes a batch of the calls that wait, led by own.
 func (b *Batcher[Request, Response]) startLedBy(own *call[Request, Response]) {
 	i := slices.Index(b.waiting, own)
-	b.waiting[0], b.waiting[i] = own, b.waiting[0]
+	b.waiting = slices.Insert(slices.Delete(b.waiting, i, i+1), 0, own)
 	b.startNext()
 }
 
@@ -217,15 +217,16 @@ func (b *Batcher[Request, Response]) runBatch(ctx context.Context, leader *call[
 	}
 	responses, err := b.run(ctx, requests)
 	for i, c := range leader.batch {
-		if c.err = err; err == nil {
+		if err == nil {
 			c.response = responses[i]
 		}
+		c.err = err
 	}
 }
 
 // finish releases the calls of a batch and starts the next one. While another batch runs,
-// a few calls go on waiting for more: without that, 16 clients that provision on
-// PostgreSQL made a fifth fewer calls for the same processor time.
+// a few waiting calls go on waiting for more: without that, 16 clients provisioned a fifth
+// fewer employees on PostgreSQL with the same processor time.
 func (b *Batcher[Request, Response]) finish(leader *call[Request, Response]) {
 	for _, c := range leader.batch[1:] {
 		close(c.done)
@@ -238,7 +239,7 @@ func (b *Batcher[Request, Response]) finish(leader *call[Request, Response]) {
 	case len(b.waiting) == 0 || running >= b.options.MaxParallel:
 	case fewWait && b.options.Collect:
 		b.delayNext()
-	case fewWait && running > 0 && !b.isOverdue: // until b.delay ends
+	case fewWait && running > 0 && !b.isOverdue: // b.delay starts them
 	default:
 		close(b.startNext().done)
 	}

@@ -365,12 +365,24 @@ func TestStuckBatchesStopNobody(t *testing.T) {
 
 func TestPanicStaysWithTheLeader(t *testing.T) {
 	t.Parallel()
+	testPanicStaysWithTheLeader(t, func([]int) []int { panic("too many") })
+}
+
+// A call without a response gets an error, not an empty response.
+func TestMissingResponseIsAnError(t *testing.T) {
+	t.Parallel()
+	testPanicStaysWithTheLeader(t, func(requests []int) []int { return requests[:1] })
+}
+
+// testPanicStaysWithTheLeader runs a batch of two calls by broken.
+func testPanicStaysWithTheLeader(t *testing.T, broken func(requests []int) []int) {
+	t.Helper()
 	began, proceed := make(chan struct{}), make(chan struct{})
 	b := New(func(_ context.Context, requests []int) ([]int, error) {
 		began <- struct{}{}
 		<-proceed
 		if len(requests) > 1 {
-			panic("too many")
+			requests = broken(requests)
 		}
 		return requests, nil
 	}, patient)

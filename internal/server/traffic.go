@@ -7,16 +7,17 @@ import (
 )
 
 const (
-	// longAnswer is the size at which an answer is long. Only files grow beyond it in
-	// several writes.
+	// longAnswer is the size from which an answer is long. Only downloads of files go on
+	// after it.
 	longAnswer = 256 << 10
-	// maxPause is how long a long answer gives way to others at a time.
+	// maxPause is the longest pause of a long answer after one part.
 	maxPause = 50 * time.Millisecond
 )
 
-// traffic counts the requests under way, so that long answers give way to short ones.
+// traffic counts the requests that are being answered, so that long answers can wait for
+// short ones. Every answer begins as a short one.
 type traffic struct {
-	short, long atomic.Int64 // requests by the size of their answer so far
+	short, long atomic.Int64
 }
 
 func (t *traffic) underWay() int64 { return t.short.Load() + t.long.Load() }
@@ -36,21 +37,21 @@ func (t *traffic) grow() {
 	t.long.Add(1)
 }
 
-// isDense reports whether short answers want half of the processors or more, so that a
-// long one would keep them waiting.
-func (t *traffic) isDense() bool { return t.short.Load() >= max(1, int64(runtime.GOMAXPROCS(0)/2)) }
+// isBusy reports whether there is a short request for every second processor, so that a
+// long answer would slow them down.
+func (t *traffic) isBusy() bool { return t.short.Load() >= max(1, int64(runtime.GOMAXPROCS(0)/2)) }
 
-// giveWay pauses a long answer for as long as its next part took to make, while there are
-// many short ones. It then takes half of its share of the processors: with a report that
-// is downloaded all the time on two processors, 99 % of point reads took up to 29 instead
-// of 54 ms, and the report took about as long.
+// giveWay pauses a long answer for as long as its next part took to make, up to maxPause,
+// while the server is busy with short ones. With a report downloaded again and again on two
+// processors, the p99 of point reads fell from 54 to 29 ms, and the reports took about as
+// long as before.
 func (w *writer) giveWay(now time.Time) {
 	switch {
 	case w.bytes < longAnswer:
 	case !w.isLong:
 		w.isLong = true
 		w.traffic.grow()
-	case w.traffic.isDense():
+	case w.traffic.isBusy():
 		time.Sleep(min(now.Sub(w.wroteAt), maxPause))
 	}
 }

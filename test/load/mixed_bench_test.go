@@ -24,9 +24,9 @@ type mixedLoad struct {
 	reads []time.Duration // of single records
 }
 
-// mixedSize is the number of assignments at the start. The bulks of five minutes make some
-// 300,000 more, which must be few for each person: an employee is read with a page of
-// assignments.
+// mixedSize is the number of assignments at the start, of a tenth as many people. The bulks
+// of five minutes make some 300,000 more: with fewer people, reading an employee would become
+// reading a large page of assignments.
 const mixedSize = 100_000
 
 func newMixedLoad(b *testing.B, engine string) *mixedLoad {
@@ -124,8 +124,8 @@ func (l *mixedLoad) peak(b *testing.B) float64 {
 	return requests / time.Since(began).Seconds()
 }
 
-// goroutines returns the number of the server's goroutines without those of the webhooks
-// that happen to be under way: the least number of a second.
+// goroutines returns the least of ten counts of the server's goroutines within a second, in
+// order to leave out those of the webhooks that are just being sent.
 func (l *mixedLoad) goroutines(b *testing.B) float64 {
 	b.Helper()
 	least := math.Inf(1)
@@ -202,7 +202,7 @@ func BenchmarkMixed(b *testing.B) {
 				goroutines := l.goroutines(b)
 				l.run(b, peak/2, mixedTime()*3/5)
 				grown := l.highestMemory(b, func() { l.run(b, peak/2, mixedTime()/5) }) / memory
-				l.record(b, engine, peak, [2]float64{grown, l.goroutines(b) - goroutines})
+				l.record(b, engine, peak, grown, l.goroutines(b)-goroutines)
 				cancel()
 				reporting.Wait()
 			}
@@ -210,14 +210,13 @@ func BenchmarkMixed(b *testing.B) {
 	}
 }
 
-// record records the figures; grown is by how many times memory has grown, and by how
-// many goroutines the server has more.
-func (l *mixedLoad) record(b *testing.B, engine string, peak float64, grown [2]float64) {
+// record adds the figures to the table of results.
+func (l *mixedLoad) record(b *testing.B, engine string, peak, memoryGrowth, moreGoroutines float64) {
 	b.Helper()
 	b.ReportMetric(peak, "peak-req/s")
 	what := fmt.Sprintf("mixed load, %s, at %.0f req/s: ", engine, peak/2)
 	below(b, what+"failed requests", float64(l.failed.Load()), 1, "failed")
 	below(b, what+"p99 of reads of single records", percentile(l.reads, 0.99), 50, "ms-p99")
-	below(b, what+"growth of memory", grown[0], 1.25, "times-memory")
-	below(b, what+"additional goroutines", grown[1], 50, "goroutines")
+	below(b, what+"growth of memory", memoryGrowth, 1.25, "times-memory")
+	below(b, what+"additional goroutines", moreGoroutines, 50, "goroutines")
 }
