@@ -113,6 +113,9 @@ func TestInspectionListeners(t *testing.T) {
 	if status, _ := (&server{url: "http://" + debug}).get(t, "/debug/pprof/goroutine?debug=1"); status != 200 {
 		t.Errorf("pprof: %d", status)
 	}
+	if _, text := (&server{url: "http://" + debug}).get(t, "/debug/pprof/heap?debug=1"); !strings.Contains(text, "@ heap/1048576\n") { // twice the rate
+		t.Errorf("the memory is not profiled: %.200s", text)
+	}
 	for _, c := range []struct{ send, want string }{{"debug", "debug\n"}, {"loud", "Send debug, info, warn or error.\n"}, {"error", "error\n"}} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://"+debug+"/debug/log-level", strings.NewReader(c.send))
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -22,9 +23,15 @@ type inspection struct {
 	wg      sync.WaitGroup
 }
 
+// profileMemory begins to sample allocations, as often as Go does by default.
+var profileMemory = sync.OnceFunc(func() { runtime.MemProfileRate = 512 << 10 })
+
 // startInspection opens the listeners that the configuration asks for.
 func (a *App) startInspection(ctx context.Context, c InspectConfig, p *parts) (*inspection, error) {
 	i := &inspection{}
+	if c.DebugListen != "" {
+		profileMemory()
+	}
 	for _, l := range []struct {
 		flag, address string
 		handler       http.Handler

@@ -56,7 +56,9 @@ func (b *deliveryBuffer) nextFetch() (at time.Time, ok bool) {
 	return b.nextFetchAt, !b.nextFetchAt.IsZero() && len(b.items) <= b.window
 }
 
-func (b *deliveryBuffer) fetchSize() int { return min(max(8*b.window, minFetchSize), maxFetchSize) }
+// fetchSize returns how many deliveries to read: enough for some time, but the queue does
+// nothing else meanwhile.
+func (b *deliveryBuffer) fetchSize() int { return min(max(4*b.window, minFetchSize), maxFetchSize) }
 
 func (b *deliveryBuffer) unfinishedSequences() []int64 {
 	return slices.Collect(maps.Keys(b.unfinished))

@@ -194,6 +194,11 @@ func (c *Canceller) awaitAcks(ctx context.Context, message string, acks <-chan s
 
 // waitFor waits until a channel is closed or the time is over.
 func waitFor(ctx context.Context, closed <-chan struct{}, timeout time.Duration) {
+	select {
+	case <-closed: // no timer is needed
+		return
+	default:
+	}
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
@@ -219,7 +224,7 @@ type recordAttempts struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	count  int
-	done   chan struct{} // closed when the last of them has ended
+	done   chan struct{} // closed when the last of them has ended; nil if nobody waits for that
 }
 
 func newAttemptRegistry(maySend context.Context, forgetAfter time.Duration) *attemptRegistry {
@@ -239,7 +244,7 @@ func (r *attemptRegistry) begin(record domain.RecordKey, kind domain.EventKind) 
 	}
 	a := r.running[record]
 	if a == nil {
-		a = &recordAttempts{done: make(chan struct{})}
+		a = &recordAttempts{}
 		a.ctx, a.cancel = context.WithCancel(r.maySend)
 		r.running[record] = a
 	}
@@ -249,8 +254,10 @@ func (r *attemptRegistry) begin(record domain.RecordKey, kind domain.EventKind) 
 		defer r.mu.Unlock()
 		if a.count--; a.count == 0 {
 			a.cancel()
-			close(a.done)
 			delete(r.running, record)
+			if a.done != nil {
+				close(a.done)
+			}
 		}
 	}, true
 }
@@ -266,6 +273,9 @@ func (r *attemptRegistry) cancelAndRefuse(ctx context.Context, record domain.Rec
 	}
 	r.erased[record] = time.Now()
 	a := r.running[record]
+	if a != nil && a.done == nil {
+		a.done = make(chan struct{})
+	}
 	r.mu.Unlock()
 	if a == nil {
 		return nil

@@ -88,7 +88,7 @@ func TestRequestIsWrittenBeforeItIsAnswered(t *testing.T) {
 		w.WriteHeader(http.StatusNoContent)
 	})
 	out := newSender(t, Config{Guard: local}).Send(t.Context(), Request{
-		URL: to.URL, DeliveryID: "d", Event: "test", Attempt: 1, Secret: "whsec_c2VjcmV0", Written: func() { close(written) },
+		URL: to.URL, DeliveryID: "d", Event: "test", Attempt: 1, Secret: parseSecret("whsec_c2VjcmV0"), Written: func() { close(written) },
 	})
 	if out.StatusCode != http.StatusNoContent {
 		t.Errorf("outcome: %+v", out)

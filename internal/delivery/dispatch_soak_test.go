@@ -17,6 +17,7 @@ func (r *fixture) kill() {
 	r.d.life.endWorking()
 	r.d.mu.Unlock()
 	r.d.life.queues.Wait()
+	r.d.life.endIdle()
 	r.d.life.background.Wait()
 }
 

@@ -254,10 +254,10 @@ func TestChangesToAnEndpointTakeEffect(t *testing.T) {
 		}
 		r.hire("f", 1)
 		got := receive(t, after.arrivals)
-		if want := signService([]byte(got.body), second); got.header.Get(HeaderSignature) != want {
+		if want := serviceSignature(got.body, second); got.header.Get(HeaderSignature) != want {
 			t.Errorf("signed %s, want the new secret's %s", got.header.Get(HeaderSignature), want)
 		}
-		if want := signService([]byte(got.body), string(e.Secret)); got.header.Get(HeaderSignaturePrevious) != want {
+		if want := serviceSignature(got.body, string(e.Secret)); got.header.Get(HeaderSignaturePrevious) != want {
 			t.Errorf("previous signature %s, want %s", got.header.Get(HeaderSignaturePrevious), want)
 		}
 		if len(strings.Fields(got.header.Get(HeaderWebhookSignature))) != 2 {

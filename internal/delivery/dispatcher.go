@@ -75,6 +75,7 @@ type Dispatcher struct {
 	batchers
 	fetchSlots chan struct{} // semaphore of the fetches under way
 	searchNow  chan struct{}
+	idle       chan *attempt // received by the goroutines that have run an attempt
 	life       lifecycle
 
 	mu     sync.Mutex
@@ -87,7 +88,8 @@ type lifecycle struct {
 	mayStart, maySend, mayWork          context.Context // for starting attempts, for those under way, and for all else
 	endStarting, endSending, endWorking context.CancelFunc
 	queues                              sync.WaitGroup // endpoint queues and their attempts
-	background                          sync.WaitGroup // the poll and the listener
+	background                          sync.WaitGroup // the poll, the listener and the goroutines of attempts
+	endIdle                             func()         // ends the goroutines that wait for an attempt
 	wasStarted                          atomic.Bool
 }
 
@@ -106,7 +108,9 @@ func NewDispatcher(c DispatcherConfig) *Dispatcher {
 	if c.Schedule == nil {
 		c.Schedule = DefaultSchedule()
 	}
-	d := &Dispatcher{limiter: newLimiter(c.Limits), fetchSlots: make(chan struct{}, maxParallelFetches), searchNow: make(chan struct{}, 1)}
+	d := &Dispatcher{limiter: newLimiter(c.Limits), fetchSlots: make(chan struct{}, maxParallelFetches), searchNow: make(chan struct{}, 1),
+		idle: make(chan *attempt)}
+	d.life.endIdle = sync.OnceFunc(func() { close(d.idle) })
 	d.life.mayWork, d.life.endWorking = context.WithCancel(context.Background())
 	d.life.maySend, d.life.endSending = context.WithCancel(d.life.mayWork)
 	d.life.mayStart, d.life.endStarting = context.WithCancel(d.life.maySend)
@@ -276,6 +280,7 @@ func (d *Dispatcher) Stop(ctx context.Context) error {
 	d.life.queues.Wait()
 	cancelDeadline()
 	d.life.endWorking()
+	d.life.endIdle()
 	d.life.background.Wait()
 
 	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)

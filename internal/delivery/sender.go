@@ -95,7 +95,7 @@ type Request struct {
 	Attempt        int   // from 1
 	Sequence       int64 // 0 marks a test event, which reports nothing that happened
 	Body           []byte
-	Secret         string
+	Secret         *Secret        // nothing is sent without
 	PreviousSecret string         // during the overlap of a rotation
 	Headers        domain.Headers // the company's own; the log masks their values
 

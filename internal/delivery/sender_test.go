@@ -2,6 +2,9 @@ package delivery
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"net/http"
@@ -42,6 +45,19 @@ func newReceiver(t testing.TB, handler http.HandlerFunc) *httptest.Server {
 	return server
 }
 
+// parseSecret returns nil if the text is no secret.
+func parseSecret(text string) *Secret {
+	secret, _ := ParseSecret(text)
+	return secret
+}
+
+// serviceSignature returns what X-Service-Signature must be.
+func serviceSignature(body, secret string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(body))
+	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
+}
+
 func newAttempt(url string) Request {
 	return Request{
 		URL:        url,
@@ -50,7 +66,7 @@ func newAttempt(url string) Request {
 		Attempt:    1,
 		Sequence:   7,
 		Body:       []byte(signedBody),
-		Secret:     NewSecret(),
+		Secret:     parseSecret(NewSecret()),
 	}
 }
 
@@ -135,9 +151,10 @@ func TestSendTellsWhatItSentAndGot(t *testing.T) {
 
 func TestSendIsVerifiedByStandardWebhooksLibrary(t *testing.T) {
 	t.Parallel()
-	attempt := newAttempt("")
+	attempt, secret := newAttempt(""), NewSecret()
+	attempt.Secret = parseSecret(secret)
 	receiver := newReceiver(t, func(w http.ResponseWriter, r *http.Request) {
-		verifier, err := standardwebhooks.NewWebhook(attempt.Secret)
+		verifier, err := standardwebhooks.NewWebhook(secret)
 		if err != nil {
 			t.Error(err)
 		}
@@ -264,7 +281,7 @@ func TestSendWithoutUsableParts(t *testing.T) {
 	receiver := newReceiver(t, func(http.ResponseWriter, *http.Request) { called.Store(true) })
 	sender := newSender(t, Config{Guard: local})
 	for _, spoil := range []func(*Request){
-		func(r *Request) { r.Secret = "whsec_?" },
+		func(r *Request) { r.Secret = parseSecret("whsec_?") },
 		func(r *Request) { r.PreviousSecret = "old" },
 		func(r *Request) { r.Event = "a\r\nX-Injected: b" },
 		func(r *Request) { r.DeliveryID = "" },

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"hash"
 	"strconv"
 	"strings"
 	"time"
@@ -29,6 +30,45 @@ func NewSecret() string {
 	return SecretPrefix + base64.StdEncoding.EncodeToString(key[:])
 }
 
+// Secret is a signing secret that is ready to sign, in any number of goroutines. What the secret alone decides is
+// computed once: that is a third of the time that it takes to sign an event. Nil signs nothing.
+type Secret struct {
+	service, standard hash.Cloner // HMACs to which nothing has been written
+}
+
+// ParseSecret prepares a secret of the form that NewSecret gives it. Its error does not quote the secret.
+func ParseSecret(text string) (*Secret, error) {
+	encoded, ok := strings.CutPrefix(text, SecretPrefix)
+	if !ok {
+		return nil, ErrSecret
+	}
+	// The decoder's own error is dropped: it would quote a position in the secret.
+	key, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil || len(key) == 0 {
+		return nil, ErrSecret
+	}
+	return &Secret{newMAC([]byte(text)), newMAC(key)}, nil
+}
+
+// newMAC returns an HMAC that is cheap to clone: Reset keeps what depends on the key.
+func newMAC(key []byte) hash.Cloner {
+	mac := hmac.New(sha256.New, key)
+	mac.Reset()
+	return mac.(hash.Cloner) // as every hash of the standard library
+}
+
+// sum returns the HMAC of the parts.
+func sum(mac hash.Cloner, parts ...[]byte) []byte {
+	h, err := mac.Clone()
+	if err != nil {
+		panic(err) // the hashes of the standard library can be cloned
+	}
+	for _, part := range parts {
+		h.Write(part)
+	}
+	return h.Sum(nil)
+}
+
 // Signatures are the signing header values of one attempt.
 type Signatures struct {
 	Service  string // X-Service-Signature
@@ -39,10 +79,11 @@ type Signatures struct {
 // Message is what one attempt signs. PreviousSecret holds the secrets that rotations replaced, as
 // domain.FormatRetiredSecrets writes them, and is empty outside the overlap.
 type Message struct {
-	DeliveryID             string
-	At                     time.Time
-	Body                   []byte
-	Secret, PreviousSecret string
+	DeliveryID     string
+	At             time.Time
+	Body           []byte
+	Secret         *Secret
+	PreviousSecret string
 }
 
 // Sign returns the signatures of a message.
@@ -50,46 +91,29 @@ type Message struct {
 // The two header families key differently: X-Service-Signature uses the secret as shown, Standard Webhooks the bytes
 // that its base64 part stands for.
 func Sign(m Message) (Signatures, error) {
-	timestamp := strconv.FormatInt(m.At.Unix(), 10)
-	standard, err := signStandard(m.DeliveryID, timestamp, m.Body, m.Secret)
-	if err != nil {
-		return Signatures{}, err
+	if m.Secret == nil {
+		return Signatures{}, ErrSecret
 	}
-	s := Signatures{Service: signService(m.Body, m.Secret), Standard: standard}
+	s := Signatures{Service: signService(&m, m.Secret), Standard: signStandard(&m, m.Secret)}
 	var retired []string
 	// The caller has checked that the newest still signs.
 	for _, r := range domain.ParseRetiredSecrets(m.PreviousSecret, m.At.Add(time.Second), m.At) {
-		standard, err = signStandard(m.DeliveryID, timestamp, m.Body, r.Secret)
+		secret, err := ParseSecret(r.Secret)
 		if err != nil {
 			return Signatures{}, err
 		}
-		retired = append(retired, signService(m.Body, r.Secret))
-		s.Standard += " " + standard
+		retired = append(retired, signService(&m, secret))
+		s.Standard += " " + signStandard(&m, secret)
 	}
 	s.Previous = strings.Join(retired, ", ")
 	return s, nil
 }
 
-func signService(body []byte, secret string) string {
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write(body)
-	var sum [sha256.Size]byte
-	return "sha256=" + hex.EncodeToString(mac.Sum(sum[:0]))
+func signService(m *Message, secret *Secret) string {
+	return "sha256=" + hex.EncodeToString(sum(secret.service, m.Body))
 }
 
-func signStandard(id, timestamp string, body []byte, secret string) (string, error) {
-	encoded, ok := strings.CutPrefix(secret, SecretPrefix)
-	if !ok {
-		return "", ErrSecret
-	}
-	// The decoder's own error is dropped: it would quote a position in the secret.
-	key, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil || len(key) == 0 {
-		return "", ErrSecret
-	}
-	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(id + "." + timestamp + "."))
-	mac.Write(body)
-	var sum [sha256.Size]byte
-	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(sum[:0])), nil
+func signStandard(m *Message, secret *Secret) string {
+	head := m.DeliveryID + "." + strconv.FormatInt(m.At.Unix(), 10) + "."
+	return "v1," + base64.StdEncoding.EncodeToString(sum(secret.standard, []byte(head), m.Body))
 }

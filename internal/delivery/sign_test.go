@@ -36,7 +36,7 @@ func TestSignGivesPublishedExample(t *testing.T) {
 	t.Parallel()
 	got, err := Sign(Message{
 		"msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`),
-		"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "",
+		parseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"), "",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestSignSatisfiesStandardWebhooksLibrary(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			id, now := uuid.Must(uuid.NewV7()).String(), time.Now()
-			signed, err := Sign(Message{id, now, []byte(signedBody), secret, tc.previous})
+			signed, err := Sign(Message{id, now, []byte(signedBody), parseSecret(secret), tc.previous})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,7 +108,7 @@ func TestSignAgreesWithOpenSSL(t *testing.T) {
 	want.Previous, old = byOpenSSL(previous)
 	want.Standard += " " + old
 
-	got, err := Sign(Message{id, at, []byte(signedBody), secret, previous})
+	got, err := Sign(Message{id, at, []byte(signedBody), parseSecret(secret), previous})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,10 @@ func TestSignRefusesOddSecretsWithoutQuotingThem(t *testing.T) {
 			if pair[1] == "" && pair[0] == good {
 				continue // no previous secret is no error
 			}
-			_, err := Sign(Message{"id", time.Unix(0, 0), nil, pair[0], pair[1]})
+			secret, err := ParseSecret(pair[0])
+			if err == nil {
+				_, err = Sign(Message{"id", time.Unix(0, 0), nil, secret, pair[1]})
+			}
 			if !errors.Is(err, ErrSecret) || strings.Contains(err.Error(), "hush") {
 				t.Errorf("Sign with %q: %v, want ErrSecret", pair, err)
 			}

@@ -22,9 +22,10 @@ func (s *Sender) NewSecret() string { return NewSecret() }
 
 // SendTest sends one test event to an endpoint and returns what the log keeps of it.
 func (s *Sender) SendTest(ctx context.Context, t domain.TestEvent) domain.Attempt {
+	secret, _ := ParseSecret(t.Secret) // without one, the outcome is KindInternal
 	out := s.Send(ctx, Request{
 		URL: t.Endpoint.URL, DeliveryID: t.ID, Event: string(t.Event.Kind), Attempt: 1, Body: t.Event.Body,
-		Secret: t.Secret, PreviousSecret: t.PreviousSecret, Headers: t.Headers,
+		Secret: secret, PreviousSecret: t.PreviousSecret, Headers: t.Headers,
 	})
 	a := out.attempt(t.Endpoint.URL)
 	a.CompanyID, a.DeliveryID, a.Number = t.Endpoint.CompanyID, t.ID, 1

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -226,12 +225,13 @@ func (s *Store) HoldDeliveries(ctx context.Context, key domain.EndpointKey, limi
 }
 
 func encodeHeaders(in []domain.Header) string {
-	if len(in) == 0 {
-		return "[]"
+	out := append(make([]byte, 0, 1024), '[')
+	for i, h := range in {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = db.AppendQuoted(append(out, `{"name":`...), h.Name)
+		out = append(db.AppendQuoted(append(out, `,"value":`...), h.Value), '}')
 	}
-	out, err := json.Marshal(in)
-	if err != nil {
-		panic(err) // strings always encode
-	}
-	return string(out)
+	return string(append(out, ']'))
 }

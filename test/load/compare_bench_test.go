@@ -64,16 +64,16 @@ func BenchmarkCompare(b *testing.B) {
 	b.Run("drain", func(b *testing.B) { compareDrain(b, path) })
 }
 
-// compareDrain measures each version once per engine: a queue empties only once.
+// compareDrain fills a database for each turn: a queue empties only once.
 func compareDrain(b *testing.B, path string) {
 	for _, engine := range engineNames {
-		var ours, other []float64
-		for range 3 {
+		ours := func() turn { return drain(b, engines[engine](b), 1, 10_000) }
+		other := func() turn {
 			database := engines[engine](b)
 			otherBinaries.Store(database, path)
-			ours, other = append(ours, drain(b, engines[engine](b), 1, 10_000)), append(other, drain(b, database, 1, 10_000))
+			return drain(b, database, 1, 10_000)
 		}
-		c := comparison{ratio: median(ours) / median(other), ours: median(ours), least: median(other)}
+		c := compareTurns(9, ours, other)
 		ratio(b, "drain of 10,000 deliveries, "+engine+", of the other version", c, 0.95, "deliveries/s")
 	}
 }

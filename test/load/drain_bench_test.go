@@ -49,7 +49,7 @@ func BenchmarkDrain(b *testing.B) {
 		for _, hooks := range []int{1, 4} {
 			b.Run(fmt.Sprintf("%s/%d", engine, hooks), func(b *testing.B) {
 				for b.Loop() {
-					rate := drain(b, engines[engine](b), hooks, 20_000)
+					rate := drain(b, engines[engine](b), hooks, 20_000).rate
 					atLeast(b, fmt.Sprintf("deliveries with full log, %d endpoint(s), %s", hooks, engine), rate, 2000, "deliveries/s")
 				}
 			})
@@ -59,7 +59,7 @@ func BenchmarkDrain(b *testing.B) {
 
 // drain queues deliveries while the endpoints are disabled, enables the endpoints
 // and returns how many deliveries per second were sent and recorded.
-func drain(b *testing.B, database string, hooks, deliveries int) float64 {
+func drain(b *testing.B, database string, hooks, deliveries int) turn {
 	b.Helper()
 	f := newCompany(b, database)
 	r := newReceiver(b, 0)
@@ -84,9 +84,9 @@ func drain(b *testing.B, database string, hooks, deliveries int) float64 {
 		"UPDATE endpoints SET disabled_at = NULL, disabled_reason = ''",
 		"UPDATE deliveries SET state = 'pending'")
 	analyze(b, db, database)
-	serve(b, database)
+	p = serve(b, database)
 	r.waitFor(b, 1, 30*time.Second)
-	began := time.Now()
+	before, began := processorTime(), time.Now()
 	r.waitFor(b, int64(deliveries), 2*time.Minute)
 	for left := -1; left != 0; {
 		err := db.QueryRowContext(context.Background(), "SELECT count(*) FROM deliveries WHERE state <> 'delivered'").Scan(&left)
@@ -94,7 +94,7 @@ func drain(b *testing.B, database string, hooks, deliveries int) float64 {
 			b.Fatal(err)
 		}
 	}
-	took := time.Since(began)
+	took, work := time.Since(began), processorTime()-before
 	var logged int
 	if err := db.QueryRowContext(context.Background(), "SELECT count(*) FROM delivery_attempts").Scan(&logged); err != nil {
 		b.Fatal(err)
@@ -102,5 +102,6 @@ func drain(b *testing.B, database string, hooks, deliveries int) float64 {
 	if logged < deliveries {
 		b.Fatalf("%d attempts are in the log, want %d", logged, deliveries)
 	}
-	return float64(deliveries) / took.Seconds()
+	p.stop(b)
+	return newTurn(float64(deliveries)/took.Seconds(), took, work)
 }

@@ -111,12 +111,17 @@ type turn struct{ rate, perWork float64 }
 func measure(fn func() float64) turn {
 	time.Sleep(pauseBetweenTurns)
 	before, began := processorTime(), time.Now()
-	rate := fn()
-	m := turn{rate: rate}
-	if work := processorTime() - before; work > 0 {
-		m.perWork = rate * time.Since(began).Seconds() / work.Seconds()
+	return newTurn(fn(), time.Since(began), processorTime()-before)
+}
+
+// newTurn returns the result of a turn that took a time and, if it is known, the
+// processors for some time.
+func newTurn(rate float64, took, work time.Duration) turn {
+	t := turn{rate: rate}
+	if work > 0 {
+		t.perWork = rate * took.Seconds() / work.Seconds()
 	}
-	return m
+	return t
 }
 
 // processorTime returns the time that the machine's processors were busy since it
@@ -141,6 +146,10 @@ func processorTime() time.Duration {
 // compare runs both alternately and returns the medians. A machine that is busy for
 // a while slows both functions of a round, so the ratio is more stable than the rates.
 func compare(rounds int, ours, least func() float64) comparison {
+	return compareTurns(rounds, func() turn { return measure(ours) }, func() turn { return measure(least) })
+}
+
+func compareTurns(rounds int, ours, least func() turn) comparison {
 	if shortForm() {
 		rounds = min(rounds, 5)
 	}
@@ -148,10 +157,10 @@ func compare(rounds int, ours, least func() float64) comparison {
 	for i := range rounds + 1 {
 		var o, l turn
 		if i%2 == 0 {
-			o, l = measure(ours), measure(least)
+			o, l = ours(), least()
 		} else {
-			l = measure(least)
-			o = measure(ours)
+			l = least()
+			o = ours()
 		}
 		if i == 0 {
 			continue // the first round warms up

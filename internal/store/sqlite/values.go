@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -195,7 +194,7 @@ func appendValue(buf []byte, values any, row int) []byte {
 			return strconv.AppendInt(buf, *v[row], 10)
 		}
 	case []string:
-		return appendString(buf, v[row])
+		return db.AppendQuoted(buf, v[row])
 	case []bool:
 		if v[row] {
 			return append(buf, '1')
@@ -209,25 +208,4 @@ func appendValue(buf []byte, values any, row int) []byte {
 		}
 	}
 	return append(buf, "null"...)
-}
-
-func appendString(buf []byte, s string) []byte {
-	if isPlain(s) {
-		return append(append(append(buf, '"'), s...), '"')
-	}
-	quoted, err := json.Marshal(s)
-	if err != nil {
-		panic(err) // a string always encodes
-	}
-	return append(buf, quoted...)
-}
-
-// isPlain reports whether a string is its own JSON encoding between quotes.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			return false
-		}
-	}
-	return true
 }
