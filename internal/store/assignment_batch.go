@@ -50,8 +50,8 @@ func (s *Store) assign(ctx context.Context, requests []assignRequest) ([][]domai
 		b := &db.Batch{}
 		limitLockWait(b, s.db, len(requests))
 		plan.load(b, s.db, company)
-		tx.IDs(b, "assignment_ids", plan.valid, &plan.ids)
-		box.prepare(b, tx, plan.valid, company)
+		tx.IDs(b, "assignment_ids", plan.validItems, &plan.ids)
+		box.prepare(b, tx, plan.validItems, company)
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}

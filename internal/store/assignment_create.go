@@ -12,47 +12,52 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
-// assignPlan holds what a transaction that assigns has read and decided.
+// assignPlan holds what a transaction that assigns has to look up, what it found and what
+// it decided.
 type assignPlan struct {
-	employeeKeys, externalKeys []string
-	courseKeys                 []int64
-	valid                      int
-	ids                        []int64
-
+	assignKeys
 	defaultDays int
-	employees   map[string]domain.Employee
-	former      map[string]bool
-	courses     map[int64]grantedCourse
-	existing    map[string]domain.Assignment
-	liveAtMost  map[int64]int // by employee: at most so many live assignments
-
-	created []domain.Assignment
+	employees   map[string]domain.Employee   // by external id
+	former      map[string]bool              // the external ids of employees who have left
+	courses     map[int64]companyCourse      // by id
+	existing    map[string]domain.Assignment // by external id, also those of this request
+	liveAtMost  map[int64]int                // by employee id: at most so many live assignments
+	ids         []int64                      // drawn for the new assignments
+	created     []domain.Assignment
 }
 
-type grantedCourse struct {
+// assignKeys are the keys that the valid items of requests name, each once.
+type assignKeys struct {
+	validItems                       int // how many items are valid
+	employeeExternalIDs, externalIDs []string
+	courseIDs                        []int64
+}
+
+// companyCourse is a course, and whether the company may assign it.
+type companyCourse struct {
 	domain.Course
-	granted bool
+	isGranted bool
 }
 
 func newAssignPlan(requests []assignRequest) *assignPlan {
 	p := &assignPlan{
 		defaultDays: domain.DefaultDeadlineDays,
 		employees:   map[string]domain.Employee{}, former: map[string]bool{},
-		courses: map[int64]grantedCourse{}, existing: map[string]domain.Assignment{}, liveAtMost: map[int64]int{},
+		courses: map[int64]companyCourse{}, existing: map[string]domain.Assignment{}, liveAtMost: map[int64]int{},
 	}
 	for _, r := range requests {
 		for _, it := range r.items {
 			if it.Err != nil {
 				continue
 			}
-			p.valid++
-			p.employeeKeys = append(p.employeeKeys, it.New.EmployeeExternalID)
-			p.externalKeys = append(p.externalKeys, it.New.ExternalID)
-			p.courseKeys = append(p.courseKeys, it.New.CourseID)
+			p.validItems++
+			p.employeeExternalIDs = append(p.employeeExternalIDs, it.New.EmployeeExternalID)
+			p.externalIDs = append(p.externalIDs, it.New.ExternalID)
+			p.courseIDs = append(p.courseIDs, it.New.CourseID)
 		}
 	}
-	p.created = make([]domain.Assignment, 0, p.valid)
-	p.employeeKeys, p.externalKeys, p.courseKeys = sortedUnique(p.employeeKeys), sortedUnique(p.externalKeys), sortedUnique(p.courseKeys)
+	p.created = make([]domain.Assignment, 0, p.validItems)
+	p.employeeExternalIDs, p.externalIDs, p.courseIDs = sortedUnique(p.employeeExternalIDs), sortedUnique(p.externalIDs), sortedUnique(p.courseIDs)
 	return p
 }
 
@@ -66,10 +71,10 @@ func sortedUnique[T ~string | ~int64](in []T) []T {
 // the decision and the commit.
 func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 	b.Query(func(r db.Rows) error { return r.Scan(&p.defaultDays) }, `SELECT default_deadline_days FROM companies WHERE id = $1`, company)
-	names, args := d.ValuesTable(2, db.Texts("external_id", p.employeeKeys))
+	names, args := d.ValuesTable(2, db.Texts("external_id", p.employeeExternalIDs))
 	args = append([]any{company}, args...)
 	// With a table of values the planner can hash the keys; with Dialect.In it would compare each row of a small
-	// company with each key. SQLite would walk along an index on e.id to spare the sorting; there is none on +e.id.
+	// company with each key. "+e.id" keeps SQLite from reading all employees in the order of their ids to avoid a sort.
 	named := ` FROM employees e WHERE e.company_id = $1 AND e.external_id IN (SELECT k.external_id FROM ` + names + ` k) AND e.left_at IS NULL`
 	b.Query(func(r db.Rows) error {
 		var e domain.Employee
@@ -78,29 +83,29 @@ func (p *assignPlan) load(b *db.Batch, d db.Dialect, company int64) {
 		return err
 	}, `SELECT `+employeeColumns+named+` ORDER BY +e.id`+d.ForUpdate("e"), args...)
 	p.loadLiveAtMost(b, named, args...)
-	isNamedCourse, courseKeys := d.In("c.id", 2, db.Ints("id", p.courseKeys))
+	isNamedCourse, courseIDs := d.In("c.id", 2, db.Ints("id", p.courseIDs))
 	b.Query(func(r db.Rows) error {
-		var c grantedCourse
-		err := scanCourse(r, &c.Course, &c.granted)
+		var c companyCourse
+		err := scanCourse(r, &c.Course, &c.isGranted)
 		p.courses[c.ID] = c
 		return err
 	}, `SELECT `+courseColumns+`, g.company_id IS NOT NULL FROM courses c
 		LEFT JOIN course_grants g ON g.company_id = $1 AND g.course_id = c.id WHERE `+isNamedCourse+`
-		ORDER BY c.id`+d.ForShare("c"), company, courseKeys)
-	hasKey, externalKeys := d.In("a.external_id", 2, db.Texts("external_id", p.externalKeys))
+		ORDER BY c.id`+d.ForShare("c"), company, courseIDs)
+	hasKey, externalIDs := d.In("a.external_id", 2, db.Texts("external_id", p.externalIDs))
 	b.Query(func(r db.Rows) error {
 		var a domain.Assignment
 		err := scanAssignment(r, &a)
 		p.existing[a.ExternalID] = a
 		return err
 	}, `SELECT `+assignmentColumns+assignmentsFirst(d)+`
-		WHERE a.company_id = $1 AND `+hasKey+` AND a.revoked_at IS NULL`, company, externalKeys)
+		WHERE a.company_id = $1 AND `+hasKey+` AND a.revoked_at IS NULL`, company, externalIDs)
 }
 
-// findFormer reads which of the employees who were not found have left. In most
-// requests there are none, so that it is not asked for.
+// findFormer reads which of the employees who were not found have left. Most requests
+// have none, so load does not query for them.
 func (p *assignPlan) findFormer(ctx context.Context, tx db.Tx, d db.Dialect, company int64) error {
-	missing := slices.DeleteFunc(slices.Clone(p.employeeKeys), func(key string) bool { _, found := p.employees[key]; return found })
+	missing := slices.DeleteFunc(slices.Clone(p.employeeExternalIDs), func(key string) bool { _, found := p.employees[key]; return found })
 	if len(missing) == 0 {
 		return nil
 	}
@@ -122,9 +127,9 @@ func (p *assignPlan) findFormer(ctx context.Context, tx db.Tx, d db.Dialect, com
 // assignment was restored, they are counted. It is a statement of its own: after the employees are locked, it sees the
 // assignments of a request that held the lock before.
 //
-// The newest assignment is searched as the last one up to the employee, not of the
-// employee: only the index on employees has that order, so that no planner walks all
-// assignments of the company backwards. The employees are given as a FROM clause.
+// It takes the last assignment up to the employee's id and checks that it is theirs: only
+// the index on employees has that order. With employee_id = e.id a planner might walk all
+// assignments of the company backwards by id. The employees are given as a FROM clause.
 func (p *assignPlan) loadLiveAtMost(b *db.Batch, employees string, args ...any) {
 	b.Query(func(r db.Rows) error {
 		var employee int64
@@ -142,7 +147,7 @@ func (p *assignPlan) loadLiveAtMost(b *db.Batch, employees string, args ...any) 
 func (p *assignPlan) countNearLimit(ctx context.Context, tx db.Tx, d db.Dialect, company int64) error {
 	var near []int64
 	for employee, atMost := range p.liveAtMost {
-		if atMost+p.valid > domain.MaxLiveAssignments {
+		if atMost+p.validItems > domain.MaxLiveAssignments {
 			near = append(near, employee)
 			p.liveAtMost[employee] = 0 // unless some are counted below
 		}
@@ -178,7 +183,7 @@ func (p *assignPlan) decide(items []domain.BulkItem, now time.Time) []domain.Bul
 }
 
 // decideItem returns a new assignment, the existing one if the item repeats it, or the
-// item's error.
+// item's error. Errors of the employee and the course come before a conflict of identifiers.
 func (p *assignPlan) decideItem(in domain.NewAssignment, now time.Time) domain.BulkResult {
 	existing, repeated := p.existing[in.ExternalID]
 	var conflict error
@@ -198,7 +203,7 @@ func (p *assignPlan) decideItem(in domain.NewAssignment, now time.Time) domain.B
 	switch {
 	case !ok:
 		return domain.BulkResult{Err: domain.ErrCourseNotFound}
-	case !course.granted:
+	case !course.isGranted:
 		return domain.BulkResult{Err: domain.ErrCourseWrongCompany}
 	case course.Archived():
 		return domain.BulkResult{Err: domain.ErrCourseArchived}
@@ -238,8 +243,7 @@ func assignEntry(c domain.Caller, created []domain.Assignment) domain.AuditEntry
 
 // insertAssignments queues the rows in the order of their external ids. Two requests
 // for the same keys then wait for each other instead of deadlocking; the later one
-// runs again and finds what the first has created. The rows are in the order of their ids
-// in p.created, which were drawn for this transaction.
+// runs again and finds what the first has created.
 func (s *Store) insertAssignments(b *db.Batch, p *assignPlan, by domain.Actor) {
 	sorted := make([]*domain.Assignment, len(p.created)) // an assignment is large, so that moving it is slow
 	for i := range p.created {
@@ -255,6 +259,8 @@ func (s *Store) insertAssignments(b *db.Batch, p *assignPlan, by domain.Actor) {
 		db.BoolColumn("required", func(a **domain.Assignment) bool { return (*a).IsRequired }),
 		db.IntColumn("live_at_most", func(a **domain.Assignment) int64 { return int64(p.liveAtMost[(*a).EmployeeID]) }))...)
 	company := p.created[0].CompanyID
+	// The ids of p.created ascend and were drawn for this transaction, so no other row lies
+	// between the first and the last: CountTogether counts that range.
 	before, after := s.db.CountTogether()
 	together := before != "" && len(sorted) > 1
 	if together {

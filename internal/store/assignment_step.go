@@ -23,12 +23,12 @@ func (s *Store) StepAssign(ctx context.Context, c domain.Caller, in domain.Assig
 	return s.write(ctx, func(tx db.Tx, box *outbox) error {
 		step := &assignStep{in: in, job: job, people: next.records, has: map[[2]int64]bool{}, employees: map[int64]domain.Employee{}}
 		step.plan = newAssignPlan(nil)
-		step.plan.valid = len(step.people) * len(in.CourseIDs)
+		step.plan.validItems = len(step.people) * len(in.CourseIDs)
 		b := &db.Batch{}
 		s.loadStep(b, c.Company.ID, step)
-		if step.plan.valid > 0 {
-			tx.IDs(b, "assignment_ids", step.plan.valid, &step.plan.ids)
-			box.prepare(b, tx, step.plan.valid, c.Company.ID)
+		if step.plan.validItems > 0 {
+			tx.IDs(b, "assignment_ids", step.plan.validItems, &step.plan.ids)
+			box.prepare(b, tx, step.plan.validItems, c.Company.ID)
 		}
 		if err := tx.Send(ctx, b); err != nil {
 			return err
@@ -74,18 +74,18 @@ func (s *Store) loadStep(b *db.Batch, company int64, step *assignStep) {
 		return err
 	}, `SELECT `+employeeColumns+` FROM employees e WHERE `+condition+` ORDER BY e.id`+s.db.ForUpdate("e"), company, people)
 	p.loadLiveAtMost(b, ` FROM employees e WHERE `+condition, company, people)
-	courseKeys := sortedUnique(append([]int64(nil), step.in.CourseIDs...))
-	isCourse, courses := s.db.In("c.id", 2, db.Ints("id", courseKeys))
+	courseIDs := sortedUnique(append([]int64(nil), step.in.CourseIDs...))
+	isCourse, courses := s.db.In("c.id", 2, db.Ints("id", courseIDs))
 	b.Query(func(r db.Rows) error {
-		var c grantedCourse
-		err := scanCourse(r, &c.Course, &c.granted)
+		var c companyCourse
+		err := scanCourse(r, &c.Course, &c.isGranted)
 		p.courses[c.ID] = c
 		return err
 	}, `SELECT `+courseColumns+`, g.company_id IS NOT NULL FROM courses c
 		LEFT JOIN course_grants g ON g.company_id = $1 AND g.course_id = c.id WHERE `+isCourse+`
 		ORDER BY c.id`+s.db.ForShare("c"), company, courses)
 	isHolder, holders := s.db.In("a.employee_id", 2, db.Ints("id", step.people))
-	isHeld, held := s.db.In("a.course_id", 3, db.Ints("id", courseKeys))
+	isHeld, held := s.db.In("a.course_id", 3, db.Ints("id", courseIDs))
 	b.Query(func(r db.Rows) error {
 		var pair [2]int64
 		err := r.Scan(&pair[0], &pair[1])
@@ -116,7 +116,7 @@ func (step *assignStep) decide(tx db.Tx) domain.Tally {
 			switch {
 			case !ok:
 				tally[string(domain.CodeEmployeeOffboarded)]++
-			case !known || !course.granted:
+			case !known || !course.isGranted:
 				tally[string(domain.CodeCourseNotFound)]++
 			case course.Archived():
 				tally[string(domain.CodeCourseArchived)]++

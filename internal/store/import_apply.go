@@ -114,11 +114,11 @@ func (s *Store) AssignImported(ctx context.Context, c domain.Caller, list []doma
 		}
 		step.people, step.in.CourseIDs = sortedUnique(step.people), sortedUnique(step.in.CourseIDs)
 		plan := step.plan
-		plan.valid = len(list)
+		plan.validItems = len(list)
 		b := &db.Batch{}
 		s.loadStep(b, c.Company.ID, step)
-		tx.IDs(b, "assignment_ids", plan.valid, &plan.ids)
-		box.prepare(b, tx, plan.valid, c.Company.ID)
+		tx.IDs(b, "assignment_ids", plan.validItems, &plan.ids)
+		box.prepare(b, tx, plan.validItems, c.Company.ID)
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}
@@ -149,7 +149,7 @@ func (step *assignStep) assignOne(p domain.PersonCourse, tx db.Tx) domain.Person
 	switch {
 	case !live:
 		return domain.PersonCourseOutcome{Refused: domain.CodeEmployeeOffboarded}
-	case !known || !course.granted:
+	case !known || !course.isGranted:
 		return domain.PersonCourseOutcome{Refused: domain.CodeCourseNotFound}
 	case course.Archived():
 		return domain.PersonCourseOutcome{Refused: domain.CodeCourseArchived}
