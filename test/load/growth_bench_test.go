@@ -14,11 +14,11 @@ import (
 // growthSmall is the number of assignments of the small company.
 const growthSmall = 10_000
 
-// fullForm reports whether the benchmarks may take half an hour.
-func fullForm() bool { return os.Getenv("BENCH_FORM") == "full" }
+// formEnv selects how long the benchmarks take; scripts/bench.sh documents it.
+const formEnv = "BENCH_FORM"
 
-// shortForm reports whether the benchmarks should take three minutes in all.
-func shortForm() bool { return os.Getenv("BENCH_FORM") == "short" }
+func fullForm() bool  { return os.Getenv(formEnv) == "full" }
+func shortForm() bool { return os.Getenv(formEnv) == "short" }
 
 // sizeEnv sets the number of assignments of the large company.
 const sizeEnv = "COURSEBRIDGE_BENCH_GROWTH"
@@ -90,16 +90,15 @@ type grownCompany struct {
 	half            time.Time // half of the assignments were changed since then
 	platformToken   string
 	server          *program
+	cost            *costMeter
 	client          *client
 	made            *atomic.Int64
-	backends        func() time.Duration // the processor time of the database's own processes
 }
 
 // newGrownCompany fills a company.
 func newGrownCompany(b *testing.B, engine string, size int) *grownCompany {
 	b.Helper()
 	g := &grownCompany{company: newCompany(b, engines[engine](b)), size: size, made: &atomic.Int64{}}
-	g.backends = func() time.Duration { return 0 }
 	if engine == "postgres" {
 		g.fillPostgres(b)
 	} else {
@@ -117,10 +116,11 @@ func newGrownCompany(b *testing.B, engine string, size int) *grownCompany {
 func (g *grownCompany) serve(b *testing.B) {
 	b.Helper()
 	g.server = serve(b, g.database)
-	for busy, end := g.work(b), time.Now().Add(2*time.Minute); time.Now().Before(end); {
+	g.cost = newCostMeter(b, g.server, g.database)
+	for busy, end := g.cost.total(b), time.Now().Add(2*time.Minute); time.Now().Before(end); {
 		time.Sleep(3 * time.Second)
 		before := busy
-		if busy = g.work(b); busy-before < 60*time.Millisecond {
+		if busy = g.cost.total(b); busy-before < 60*time.Millisecond {
 			break
 		}
 	}
@@ -141,7 +141,6 @@ func (g *grownCompany) fillPostgres(b *testing.B) {
 	run(beforeGrowthSQL)
 	run(growthSQL, g.id, g.size, g.courseID)
 	run(afterGrowthSQL)
-	g.backends = func() time.Duration { return backendWork(b, conn) }
 }
 
 // fillSQLite makes a fifth as many employees as assignments.
@@ -179,91 +178,76 @@ func BenchmarkGrowth(b *testing.B) {
 					op.compare(b, engine, small, large)
 				}
 				for _, report := range []string{"assignments.csv", "employees.csv"} {
-					compareReports(b, report, small, large)
+					compareReports(b, engine, report, small, large)
 				}
 			}
 		})
 	}
 }
 
-// growth is what an operation costs in the two companies.
-type growth struct {
-	what         string
-	small, large float64 // medians in milliseconds
-	work         float64 // how many times as much processor time it takes in the large company, 0 if unknown
-	most         float64
-}
-
-// record records the figure. On a machine with other load the wall time says little, so
-// that an operation also passes by its processor time.
-func (g growth) record() {
-	reached := g.large/g.small <= g.most || g.work > 0 && g.work <= g.most
-	measured := fmt.Sprintf("%.2f times (%.3g against %.3g ms", g.large/g.small, g.large, g.small)
-	if g.work > 0 {
-		measured += fmt.Sprintf("; processor time %.2f times", g.work)
-	}
-	results.add(figure{what: g.what, got: measured + ")", want: fmt.Sprintf("<= %.2f", g.most), reached: reached})
-}
-
-// compare sends requests to both companies alternately. Medians of single requests
-// hardly notice other load on the machine.
+// compare sends requests to both companies, in several rounds: the median of their ratios
+// hardly notices what else the machine and the servers do.
 func (op growthOperation) compare(b *testing.B, engine string, small, large *grownCompany) {
 	b.Helper()
-	const warmUp, samples = 20, 150
-	companies := [2]*grownCompany{small, large}
-	var took [2][]time.Duration
-	var work [2]time.Duration
-	for i := range warmUp + samples {
-		if i == warmUp {
-			for k, g := range companies {
-				work[k] = -g.work(b)
-			}
+	requests := 30
+	if shortForm() {
+		requests = 10
+	}
+	rest()
+	var rounds [][2]cost
+	for i := range 6 {
+		round := op.round(b, requests, small, large)
+		if i > 0 { // the first round warms up
+			rounds = append(rounds, round)
 		}
+	}
+	recordFactor(fmt.Sprintf("%s, %s, %d against %d", op.name, engine, large.size, small.size), op.most(), rounds...)
+}
+
+// round sends requests to the companies alternately and returns what one costs each.
+func (op growthOperation) round(b *testing.B, requests int, companies ...*grownCompany) (costs [2]cost) {
+	b.Helper()
+	var took [2][]time.Duration
+	var before [2]time.Duration
+	for k, g := range companies {
+		before[k] = g.cost.total(b)
+	}
+	for range requests {
 		for k, g := range companies {
 			request := op.request(g)
 			began := time.Now()
 			if err := g.client.do(request); err != nil {
 				b.Fatalf("%s: %v", op.name, err)
 			}
-			if i >= warmUp {
-				took[k] = append(took[k], time.Since(began))
-			}
+			took[k] = append(took[k], time.Since(began))
 		}
 	}
 	for k, g := range companies {
-		work[k] += g.work(b)
+		costs[k] = cost{wall: percentile(took[k], 0.5), work: g.cost.since(b, before[k], requests)}
 	}
-	out := growth{what: fmt.Sprintf("%s, %s, %d against %d", op.name, engine, large.size, small.size), most: op.most()}
-	out.small, out.large = percentile(took[0], 0.5), percentile(took[1], 0.5)
-	if work[0] > 0 {
-		out.work = float64(work[1]) / float64(work[0])
-	}
-	out.record()
+	return costs
 }
 
 // compareReports compares what a row of a report costs.
-func compareReports(b *testing.B, path string, small, large *grownCompany) {
+func compareReports(b *testing.B, engine, path string, small, large *grownCompany) {
 	b.Helper()
-	perRow := func(g *grownCompany) float64 {
-		rows := g.size
+	row := func(g *grownCompany, times int) cost {
+		rows := times * g.size
 		if path == "employees.csv" {
-			rows = g.employees
+			rows = times * g.employees
 		}
-		d, err := reportCompany{company: g.company}.fetch(b.Context(), g.server.address, path)
-		if err != nil {
-			b.Fatal(err)
+		before, began := g.cost.total(b), time.Now()
+		for range times {
+			if _, err := (reportCompany{company: g.company}).fetch(b.Context(), g.server.address, path); err != nil {
+				b.Fatal(err)
+			}
 		}
-		return d.whole.Seconds() * 1000 / float64(rows)
+		return cost{wall: time.Since(began).Seconds() * 1000 / float64(rows), work: g.cost.since(b, before, rows)}
 	}
-	var took [2][]float64
+	var rounds [][2]cost
 	for range 3 {
-		for range 5 {
-			took[0] = append(took[0], perRow(small))
-		}
-		took[1] = append(took[1], perRow(large))
+		rest()
+		rounds = append(rounds, [2]cost{row(small, 5), row(large, 1)})
 	}
-	growth{
-		what: fmt.Sprintf("a row of %s, %d against %d", path, large.size, small.size), most: maxPaceGrowth,
-		small: median(took[0]), large: median(took[1]),
-	}.record()
+	recordFactor(fmt.Sprintf("a row of %s, %s, %d against %d", path, engine, large.size, small.size), maxPaceGrowth, rounds...)
 }

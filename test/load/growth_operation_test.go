@@ -4,13 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
-	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // growthOperation is a request whose cost must not grow.
@@ -39,36 +34,6 @@ func (g *grownCompany) randomAssignment() int { return rand.IntN(g.size) }
 
 // unused returns the number of an assignment that no other call returns.
 func (g *grownCompany) unused() int64 { return g.made.Add(1) }
-
-// work returns the processor time that the server and its database have used.
-func (g *grownCompany) work(b *testing.B) time.Duration {
-	b.Helper()
-	return g.server.work(b) + g.backends()
-}
-
-// backendWork returns the processor time of a PostgreSQL database's backends. The
-// server keeps their number while it is busy.
-func backendWork(b *testing.B, conn *pgx.Conn) time.Duration {
-	b.Helper()
-	var pids []int
-	if err := conn.QueryRow(b.Context(), "SELECT array_agg(pid) FROM pg_stat_activity WHERE datname = current_database()").Scan(&pids); err != nil {
-		b.Fatal(err)
-	}
-	work := time.Duration(0)
-	for _, pid := range pids {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid))
-		if err != nil {
-			continue // it has ended, or the kernel does not count
-		}
-		onProcessor, _, _ := strings.Cut(string(text), " ")
-		n, err := strconv.ParseInt(onProcessor, 10, 64)
-		if err != nil {
-			b.Fatal(err)
-		}
-		work += time.Duration(n)
-	}
-	return work
-}
 
 func (g *grownCompany) listOperation(filter string) []byte {
 	since := g.half.UTC().Format(time.RFC3339)
