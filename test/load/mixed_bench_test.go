@@ -200,9 +200,6 @@ func mixedTime() time.Duration {
 // while a report is downloaded again and again. The first fifth warms up.
 func BenchmarkMixed(b *testing.B) {
 	for _, engine := range engineNames {
-		if engine == "sqlite" && shortForm() {
-			continue
-		}
 		b.Run(engine, func(b *testing.B) {
 			l := newMixedLoad(b, engine)
 			for b.Loop() {
