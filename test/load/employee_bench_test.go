@@ -12,9 +12,23 @@ import (
 
 const employeePath = "/api/v1/employees/"
 
+// ownName is the application_name of the benchmarks' connections, whose processor time is not
+// the program's.
+const ownName = "load"
+
+func ownConfig(b *testing.B, database string) *pgx.ConnConfig {
+	b.Helper()
+	config, err := pgx.ParseConfig(database)
+	if err != nil {
+		b.Fatal(err)
+	}
+	config.RuntimeParams["application_name"] = ownName
+	return config
+}
+
 func connect(b *testing.B, database string) *pgx.Conn {
 	b.Helper()
-	conn, err := pgx.Connect(b.Context(), database)
+	conn, err := pgx.ConnectConfig(b.Context(), ownConfig(b, database))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -53,7 +67,7 @@ func BenchmarkEmployee(b *testing.B) {
 		odd        int
 	}{
 		{"row", "GET /employees/{externalId}, PostgreSQL, of one SELECT of the row", 0},
-		{"whole", "the same with 3 assignments, of one SELECT of all", 1},
+		{"whole", "GET /employees/{externalId}, PostgreSQL, with 3 assignments, of one SELECT of all", 1},
 	} {
 		b.Run(c.bare, func(b *testing.B) {
 			least := newFleet(b, startBaseline(b, c.bare, f.database), 16)
@@ -64,7 +78,7 @@ func BenchmarkEmployee(b *testing.B) {
 				got := compare(9,
 					func() float64 { return ours.drive(b, time.Second, next) },
 					func() float64 { return least.drive(b, time.Second, next) })
-				ratio(b, c.what, got, 0.70, "req/s")
+				ratio(b, c.what, got, 0.84, "req/s")
 			}
 		})
 	}
@@ -86,6 +100,6 @@ func BenchmarkProvision(b *testing.B) {
 		c := compare(9,
 			func() float64 { return ours.drive(b, 2*time.Second, next) },
 			func() float64 { return least.drive(b, 2*time.Second, next) })
-		ratio(b, "provision, PostgreSQL, of one statement with the same rows", c, 0.60, "req/s")
+		ratio(b, "provision, PostgreSQL, of one statement with the same rows", c, 0.90, "req/s")
 	}
 }

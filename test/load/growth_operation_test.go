@@ -4,13 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
-	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // growthOperation is a request whose cost must not grow.
@@ -18,6 +13,7 @@ type growthOperation struct {
 	name     string
 	request  func(g *grownCompany) []byte
 	mostCost float64 // maxGrowth if it is 0
+	requests int     // in a round at most; 30 if it is 0
 }
 
 func (op growthOperation) most() float64 {
@@ -40,55 +36,37 @@ func (g *grownCompany) randomAssignment() int { return rand.IntN(g.size) }
 // unused returns the number of an assignment that no other call returns.
 func (g *grownCompany) unused() int64 { return g.made.Add(1) }
 
-// work returns the processor time that the server and its database have used.
-func (g *grownCompany) work(b *testing.B) time.Duration {
-	b.Helper()
-	return g.server.work(b) + g.backends()
-}
-
-// backendWork returns the processor time of a PostgreSQL database's backends. The
-// server keeps their number while it is busy.
-func backendWork(b *testing.B, conn *pgx.Conn) time.Duration {
-	b.Helper()
-	var pids []int
-	if err := conn.QueryRow(b.Context(), "SELECT array_agg(pid) FROM pg_stat_activity WHERE datname = current_database()").Scan(&pids); err != nil {
-		b.Fatal(err)
-	}
-	work := time.Duration(0)
-	for _, pid := range pids {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid))
-		if err != nil {
-			continue // it has ended, or the kernel does not count
-		}
-		onProcessor, _, _ := strings.Cut(string(text), " ")
-		n, err := strconv.ParseInt(onProcessor, 10, 64)
-		if err != nil {
-			b.Fatal(err)
-		}
-		work += time.Duration(n)
-	}
-	return work
-}
-
+// listOperation replaces the names in a filter: HALF is since when half of the assignments
+// changed, RECENT since when 1,000 did, RARE the course that one of rareCourseEvery has.
 func (g *grownCompany) listOperation(filter string) []byte {
-	since := g.half.UTC().Format(time.RFC3339)
-	return g.get(strings.NewReplacer("COURSE", formatID(g.courseID), "EMPLOYEE", fmt.Sprintf("emp-%d", g.randomEmployee()),
-		"EMAIL", fmt.Sprintf("person%d.%d@example.com", g.randomEmployee(), g.id), "HALF", since).Replace(filter))
+	since := func(n int) string { return g.newest.Add(-time.Duration(n) * time.Second).UTC().Format(time.RFC3339) }
+	return g.get(strings.NewReplacer("COURSE", formatID(g.courseID), "RARE", formatID(g.rareCourseID), "HALF", since(g.size/2), "RECENT", since(1000),
+		"EMPLOYEE", fmt.Sprintf("emp-%d", g.randomEmployee()), "EMAIL", fmt.Sprintf("person%d.%d@example.com", g.randomEmployee(), g.id)).Replace(filter))
+}
+
+// listFilters are filters alone and together. Where the small company has few rows, the limit
+// is as many, so that both pages are as long.
+var listFilters = []string{
+	"/assignments", "/assignments?limit=500", "/assignments?status=started", "/assignments?courseId=COURSE", "/assignments?employeeExternalId=EMPLOYEE",
+	"/assignments?updatedSince=2020-01-01T00:00:00Z", "/assignments?updatedSince=HALF", "/assignments?status=started&courseId=COURSE",
+	"/assignments?status=started&updatedSince=2020-01-01T00:00:00Z", "/assignments?status=started&updatedSince=HALF",
+	"/assignments?status=started&updatedSince=RECENT", "/assignments?courseId=COURSE&updatedSince=2020-01-01T00:00:00Z",
+	"/assignments?courseId=COURSE&updatedSince=HALF", "/assignments?courseId=COURSE&updatedSince=RECENT",
+	"/assignments?status=needs_retry&limit=10", "/assignments?status=needs_retry&updatedSince=2020-01-01T00:00:00Z&limit=10",
+	"/assignments?courseId=RARE&limit=10", "/assignments?courseId=RARE&status=started&limit=2",
+	"/assignments?courseId=RARE&updatedSince=2020-01-01T00:00:00Z&limit=10",
+	"/assignments?employeeExternalId=EMPLOYEE&status=started&courseId=COURSE&updatedSince=HALF",
+	"/employees", "/employees?tag=third", "/employees?email=EMAIL", "/employees?email=EMAIL&tag=third", "/courses",
 }
 
 func listOperations() (out []growthOperation) {
-	for _, filter := range []string{
-		"/assignments", "/assignments?limit=500", "/assignments?status=started", "/assignments?courseId=COURSE", "/assignments?employeeExternalId=EMPLOYEE",
-		"/assignments?updatedSince=2020-01-01T00:00:00Z", "/assignments?updatedSince=HALF", "/assignments?status=started&courseId=COURSE",
-		"/assignments?employeeExternalId=EMPLOYEE&status=started&courseId=COURSE&updatedSince=HALF",
-		"/employees", "/employees?tag=third", "/employees?email=EMAIL", "/employees?email=EMAIL&tag=third", "/courses",
-	} {
+	for _, filter := range listFilters {
 		out = append(out, growthOperation{name: "GET " + filter, request: func(g *grownCompany) []byte { return g.listOperation(filter) }})
 	}
 	return out
 }
 
-var growthOperations = append(listOperations(), []growthOperation{
+var growthReads = append(listOperations(), []growthOperation{
 	{name: "GET /employees/{externalId}", request: func(g *grownCompany) []byte { return g.get(fmt.Sprintf("/employees/emp-%d", g.randomEmployee())) }},
 	{name: "GET /assignments/by-external-id/{externalId}", request: func(g *grownCompany) []byte {
 		return g.get(fmt.Sprintf("/assignments/by-external-id/asg-%d", g.randomAssignment()))
@@ -100,6 +78,9 @@ var growthOperations = append(listOperations(), []growthOperation{
 	{name: "GET /assignments/{id}/results", request: func(g *grownCompany) []byte {
 		return g.get(fmt.Sprintf("/assignments/%d/results", 1+g.randomAssignment()))
 	}},
+}...)
+
+var growthChanges = []growthOperation{
 	{name: "POST /employees/provision", request: func(g *grownCompany) []byte {
 		return g.post("/employees/provision", `{"externalId":"n-%d","email":"n-%[1]d@grow.test","name":"New %[1]d","tags":["third"]}`, g.unused())
 	}},
@@ -116,23 +97,37 @@ var growthOperations = append(listOperations(), []growthOperation{
 		return append([]byte("DELETE"), request[len("GET"):]...)
 	}},
 	{name: "POST /activities, 10", request: (*grownCompany).activities},
-	{name: "POST /assignments/bulk, 500", request: (*grownCompany).bulk, mostCost: maxPaceGrowth},
-}...)
+	// More bulks would multiply the small company.
+	{name: "POST /assignments/bulk, 500", request: (*grownCompany).bulk, mostCost: maxPaceGrowth, requests: 6},
+}
 
-// activities reports ten activities of learners.
+// different returns n different random numbers below limit.
+func different(n, limit int) []int {
+	out, seen := make([]int, 0, n), make(map[int]bool, n)
+	for len(out) < n {
+		if k := rand.IntN(limit); !seen[k] {
+			seen[k] = true
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// activities reports an activity of each of ten assignments.
 func (g *grownCompany) activities() []byte {
 	items := make([]string, 10)
-	for i := range items {
-		items[i] = fmt.Sprintf(`{"id":"act-%d","assignmentId":%d,"type":"progress","completionPercent":50}`, g.unused(), 1+g.randomAssignment())
+	for i, assignment := range different(len(items), g.size) {
+		items[i] = fmt.Sprintf(`{"id":"act-%d","assignmentId":%d,"type":"progress","completionPercent":50}`, g.unused(), 1+assignment)
 	}
 	return post("/platform/v1/activities", g.platformToken, []byte(`{"items":[`+strings.Join(items, ",")+`]}`))
 }
 
+// bulk assigns the course to 500 people.
 func (g *grownCompany) bulk() []byte {
 	items := make([]map[string]any, bulkSize)
-	for i := range items {
+	for i, employee := range different(len(items), g.employees) {
 		items[i] = map[string]any{
-			"employeeExternalId": fmt.Sprintf("emp-%d", g.randomEmployee()), "courseId": g.courseID, "externalId": fmt.Sprintf("n-%d", g.unused()),
+			"employeeExternalId": fmt.Sprintf("emp-%d", employee), "courseId": g.courseID, "externalId": fmt.Sprintf("n-%d", g.unused()),
 		}
 	}
 	body, err := json.Marshal(map[string]any{"items": items})

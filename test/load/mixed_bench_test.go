@@ -37,6 +37,7 @@ func newMixedLoad(b *testing.B, engine string) *mixedLoad {
 		l.addWebhook(b, r.url, kind)
 	}
 	l.server = serve(b, l.database, "--metrics-allow", "127.0.0.0/8")
+	l.cost = newCostMeter(b, l.server, l.database)
 	l.clients = newFleet(b, l.server.address, connections)
 	return l
 }
@@ -78,9 +79,9 @@ func (l *mixedLoad) send(b *testing.B, c *client, due time.Time) {
 	}
 }
 
-// run sends requests at a rate for d. A request whose connection is busy is late, and
-// its lateness counts.
-func (l *mixedLoad) run(b *testing.B, rate float64, d time.Duration) {
+// run sends requests at a rate for d and returns how many. A request whose connection is
+// busy is late, and its lateness counts.
+func (l *mixedLoad) run(b *testing.B, rate float64, d time.Duration) (sent int) {
 	b.Helper()
 	due := make(chan time.Time, 1<<16)
 	var senders sync.WaitGroup
@@ -92,13 +93,32 @@ func (l *mixedLoad) run(b *testing.B, rate float64, d time.Duration) {
 		})
 	}
 	began := time.Now()
-	for n := 0; time.Since(began) < d; n++ {
-		at := began.Add(time.Duration(float64(n) / rate * float64(time.Second)))
+	for ; time.Since(began) < d; sent++ {
+		at := began.Add(time.Duration(float64(sent) / rate * float64(time.Second)))
 		<-time.After(time.Until(at))
 		due <- at
 	}
 	close(due)
 	senders.Wait()
+	return sent
+}
+
+// whileReporting runs fn while a report is downloaded again and again.
+func (l *mixedLoad) whileReporting(b *testing.B, fn func()) {
+	b.Helper()
+	ctx, cancel := context.WithCancel(b.Context())
+	var reporting sync.WaitGroup
+	reporting.Go(func() {
+		for ctx.Err() == nil {
+			if _, err := (reportCompany{company: l.company}).fetch(ctx, l.server.address, "assignments.csv"); err != nil && ctx.Err() == nil {
+				b.Log(err)
+				l.failed.Add(1)
+			}
+		}
+	})
+	fn()
+	cancel()
+	reporting.Wait()
 }
 
 // peak returns the highest rate that the server can keep up: requests as fast as they are
@@ -180,43 +200,37 @@ func mixedTime() time.Duration {
 // while a report is downloaded again and again. The first fifth warms up.
 func BenchmarkMixed(b *testing.B) {
 	for _, engine := range engineNames {
-		if engine == "sqlite" && shortForm() {
-			continue
-		}
 		b.Run(engine, func(b *testing.B) {
 			l := newMixedLoad(b, engine)
 			for b.Loop() {
-				ctx, cancel := context.WithCancel(b.Context())
-				var reporting sync.WaitGroup
-				reporting.Go(func() {
-					for ctx.Err() == nil {
-						if _, err := (reportCompany{company: l.company}).fetch(ctx, l.server.address, "assignments.csv"); err != nil && ctx.Err() == nil {
-							b.Log(err)
-							l.failed.Add(1)
-						}
-					}
-				})
-				peak := l.peak(b)
-				memory := l.highestMemory(b, func() { l.run(b, peak/2, mixedTime()/5) })
-				l.reads = nil
-				goroutines := l.goroutines(b)
-				l.run(b, peak/2, mixedTime()*3/5)
-				grown := l.highestMemory(b, func() { l.run(b, peak/2, mixedTime()/5) }) / memory
-				l.record(b, engine, peak, grown, l.goroutines(b)-goroutines)
-				cancel()
-				reporting.Wait()
+				l.measure(b, engine)
 			}
 		})
 	}
 }
 
-// record adds the figures to the table of results.
-func (l *mixedLoad) record(b *testing.B, engine string, peak, memoryGrowth, moreGoroutines float64) {
+func (l *mixedLoad) measure(b *testing.B, engine string) {
 	b.Helper()
+	var peak, memory, lastMemory float64
+	l.whileReporting(b, func() { peak = l.peak(b) })
+	rest()
+	part := mixedTime() / 5
+	l.whileReporting(b, func() { memory = l.highestMemory(b, func() { l.run(b, peak/2, part) }) })
+	l.reads = nil
+	goroutines := l.goroutines(b)
+	rest()
+	before, sent := l.cost.total(b), 0
+	l.whileReporting(b, func() { sent = l.run(b, peak/2, 3*part) })
+	work := l.cost.since(b, before, sent)
+	rest()
+	l.whileReporting(b, func() { lastMemory = l.highestMemory(b, func() { l.run(b, peak/2, part) }) })
 	b.ReportMetric(peak, "peak-req/s")
-	what := fmt.Sprintf("mixed load, %s, at %.0f req/s: ", engine, peak/2)
+	what := fmt.Sprintf("mixed load, %s: ", engine)
+	figure{
+		What: what + "p99 of reads of single records", Value: percentile(l.reads, 0.99), Unit: "ms-p99", Sign: "<", Target: 50,
+		Cost: work, Per: "request with its webhooks and the report", Note: fmt.Sprintf("at %.0f req/s", peak/2),
+	}.record(b)
 	below(b, what+"failed requests", float64(l.failed.Load()), 1, "failed")
-	below(b, what+"p99 of reads of single records", percentile(l.reads, 0.99), 50, "ms-p99")
-	below(b, what+"growth of memory", memoryGrowth, 1.25, "times-memory")
-	below(b, what+"additional goroutines", moreGoroutines, 50, "goroutines")
+	below(b, what+"growth of memory", lastMemory/memory, 1.25, "times-memory")
+	below(b, what+"additional goroutines", l.goroutines(b)-goroutines, 50, "goroutines")
 }

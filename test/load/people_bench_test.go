@@ -160,7 +160,7 @@ func (v *visitor) measure(b *testing.B, pages []string, times int, target float6
 		}
 		p95 := percentile(took[path], 0.95)
 		worst = max(worst, p95)
-		results.add(figure{name + ", p95 (p50)", fmt.Sprintf("%.1f (%.1f) ms", p95, percentile(took[path], 0.5)), fmt.Sprintf("< %.0f", target), p95 < target})
+		results.add(figure{What: name, Value: p95, Unit: "ms-p95", Sign: "<", Target: target, Note: fmt.Sprintf("p50 %.1f ms", percentile(took[path], 0.5))})
 	}
 	below(b, fmt.Sprintf("the slowest of %d pages, p95", len(pages)), worst, target, "ms-p95")
 }

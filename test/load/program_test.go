@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/coursebridge/coursebridge/internal/pgtest"
 )
 
@@ -233,63 +231,3 @@ func (f company) addWebhook(b *testing.B, target, event string) int64 {
 }
 
 func formatID(n int64) string { return strconv.FormatInt(n, 10) }
-
-// postmaster returns the process of the PostgreSQL server, which must be on this machine.
-func postmaster(b *testing.B, conn *pgx.Conn) int {
-	b.Helper()
-	var backend int
-	if err := conn.QueryRow(b.Context(), "SELECT pg_backend_pid()").Scan(&backend); err != nil {
-		b.Fatal(err)
-	}
-	parent, _ := processStat(b, backend)
-	return parent
-}
-
-// processTime returns the processor time that a process and its children have used,
-// also those children that have ended.
-func processTime(b *testing.B, pid int) time.Duration {
-	b.Helper()
-	_, sum := processStat(b, pid)
-	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, list := range lists {
-		text, err := os.ReadFile(list)
-		if err != nil {
-			continue // the thread has ended
-		}
-		for _, child := range strings.Fields(string(text)) {
-			id, err := strconv.Atoi(child)
-			if err != nil {
-				b.Fatal(err)
-			}
-			_, own := processStat(b, id)
-			sum += own
-		}
-	}
-	return sum
-}
-
-// processStat returns the parent of a process and the processor time that it and its
-// ended children have used; nothing for a process that has ended.
-func processStat(b *testing.B, pid int) (parent int, used time.Duration) {
-	b.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, 0
-	}
-	// The name in brackets may hold spaces; the parent is the second field after it.
-	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-	if parent, err = strconv.Atoi(fields[1]); err != nil {
-		b.Fatal(err)
-	}
-	for _, ticks := range fields[11:15] { // user and system time, and those of its children
-		n, err := strconv.Atoi(ticks)
-		if err != nil {
-			b.Fatal(err)
-		}
-		used += time.Duration(n) * 10 * time.Millisecond
-	}
-	return parent, used
-}

@@ -17,6 +17,7 @@ type receiver struct {
 	url   string
 	count atomic.Int64
 	when  []atomic.Int64 // nanoseconds since 1970, by number
+	held  chan struct{}  // if it is not nil, nothing is answered until it is closed
 }
 
 func newReceiver(b *testing.B, numbers int) *receiver {
@@ -62,6 +63,9 @@ func (r *receiver) take(w http.ResponseWriter, req *http.Request) {
 		}
 	}
 	r.count.Add(1)
+	if r.held != nil {
+		<-r.held
+	}
 	w.WriteHeader(http.StatusNoContent)
 }
 

@@ -152,6 +152,6 @@ func (l *logCost) read(p *program, clients fleet) (work, rate float64) {
 		return get(fmt.Sprintf("%se-%d", employeePath, 1+rand.IntN(20000)), l.f.token)
 	})
 	reads := rate * time.Since(began).Seconds()
-	time.Sleep(pauseBetweenTurns + pauseBetweenTurns/4)
+	time.Sleep(1250 * time.Millisecond) // the log is written within a second
 	return (used() - before).Seconds() * 1e6 / reads, rate
 }

@@ -5,32 +5,10 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 )
-
-// work returns the processor time that the server has used.
-func (p *program) work(b *testing.B) time.Duration {
-	b.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
-	if err != nil {
-		b.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(text), ") ")
-	fields, ticks := strings.Fields(rest), 0
-	for _, i := range []int{11, 12} { // of user and system
-		n, err := strconv.Atoi(fields[i])
-		if err != nil {
-			b.Fatal(err)
-		}
-		ticks += n
-	}
-	return time.Duration(ticks) * (10 * time.Millisecond)
-}
 
 // BenchmarkTracing measures the processor time of a request on PostgreSQL in a server
 // without a collector of traces, and in one that exports every trace. Rounds alternate.
@@ -56,10 +34,10 @@ func BenchmarkTracing(b *testing.B) {
 		perRequest := map[bool][]float64{}
 		for range 7 {
 			for traced, server := range servers {
-				before, began := server.work(b), time.Now()
+				before, began := server.work(), time.Now()
 				rate := fleets[traced].drive(b, 2*time.Second, next)
 				requests := rate * time.Since(began).Seconds()
-				perRequest[traced] = append(perRequest[traced], float64((server.work(b)-before).Microseconds())/requests)
+				perRequest[traced] = append(perRequest[traced], float64((server.work()-before).Microseconds())/requests)
 			}
 		}
 		for _, list := range perRequest {
