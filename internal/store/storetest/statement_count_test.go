@@ -71,7 +71,7 @@ var countedOperations = []countedOperation{
 	{"list assignments since", 1, 2, listAssignments(func(domain.Assignment) domain.AssignmentFilter {
 		return domain.AssignmentFilter{UpdatedSince: &time.Time{}}
 	})},
-	{"list assignments by two filters", 1, 1, listAssignments(func(a domain.Assignment) domain.AssignmentFilter {
+	{"list assignments by two filters", 2, 2, listAssignments(func(a domain.Assignment) domain.AssignmentFilter {
 		return domain.AssignmentFilter{CourseID: a.CourseID, UpdatedSince: &time.Time{}}
 	})},
 	{"list all employees", 1, 2, listEmployees(domain.EmployeeFilter{})},
