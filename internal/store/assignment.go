@@ -76,14 +76,19 @@ func (s *Store) Assignments(ctx context.Context, company int64, f domain.Assignm
 	if err != nil {
 		return out, err
 	}
-	paged, order := assignmentConditions(company, f, anyIndex), ` ORDER BY a.id`
-	total := paged.assignmentTotal(company, f, kept)
+	by, err := s.chooseLeading(ctx, company, f, kept)
+	if err != nil {
+		return out, err
+	}
+	paged, order := &conditions{}, ` ORDER BY a.id`
+	paged.addAssignmentFilter(company, f, anyIndex, by.page)
+	total := paged.assignmentTotal(company, f, kept, by.total)
 	if f.UpdatedSince != nil {
-		order = ` ORDER BY ` + ofEmployee(f, "a.updated_at") + `, a.id`
+		order = ` ORDER BY ` + by.page.column(byUpdate) + `, a.id`
 	}
 	switch {
 	case p.After != nil && f.UpdatedSince != nil:
-		paged.add("("+ofEmployee(f, "a.updated_at")+", a.id) > (?, ?)", time.UnixMilli(p.After.At).UTC(), p.After.ID)
+		paged.add("("+by.page.column(byUpdate)+", a.id) > (?, ?)", time.UnixMilli(p.After.At).UTC(), p.After.ID)
 	case p.After != nil:
 		paged.add("a.id > ?", p.After.ID)
 	}
@@ -94,11 +99,11 @@ func (s *Store) Assignments(ctx context.Context, company int64, f domain.Assignm
 		err := scanAssignment(r, &a, &out.Total)
 		out.Items = append(out.Items, a)
 		return err
-	}, `SELECT `+assignmentColumns+`, `+total+assignmentFrom+paged.where()+order+limit, paged.args...)
+	}, `SELECT `+assignmentColumns+`, `+total+by.page.from(s.db)+paged.where()+order+limit, paged.args...)
 	err = s.read(ctx, b)
 	if err == nil && len(out.Items) == 0 && !p.First() {
 		cond := &conditions{}
-		total := cond.assignmentTotal(company, f, kept)
+		total := cond.assignmentTotal(company, f, kept, by.total)
 		out.Total, err = s.readTotal(ctx, total, cond.args)
 	}
 	out.Items, out.More = trimPage(out.Items, p.Limit)
@@ -115,14 +120,17 @@ func (s *Store) watermark(ctx context.Context, p domain.PageRequest) (time.Time,
 	return at, mapUnavailable(err)
 }
 
-// assignmentConditions returns the conditions of a filter, for lists and reports.
+// assignmentConditions returns the conditions of a filter for reports.
 func assignmentConditions(company int64, f domain.AssignmentFilter, path accessPath) *conditions {
-	cond := &conditions{}
-	cond.addAssignmentFilter(company, f, path)
+	cond, by := &conditions{}, anyColumn
+	if f.EmployeeExternalID != "" {
+		by = byEmployee
+	}
+	cond.addAssignmentFilter(company, f, path, by)
 	return cond
 }
 
-func (c *conditions) addAssignmentFilter(company int64, f domain.AssignmentFilter, path accessPath) {
+func (c *conditions) addAssignmentFilter(company int64, f domain.AssignmentFilter, path accessPath, by leadingColumn) {
 	c.add("a.company_id = ?", company)
 	c.add(path.isNull("a.revoked_at"))
 	if f.EmployeeExternalID != "" {
@@ -130,13 +138,13 @@ func (c *conditions) addAssignmentFilter(company int64, f domain.AssignmentFilte
 			company, f.EmployeeExternalID)
 	}
 	if f.Status != "" {
-		c.add(ofEmployee(f, "a.status")+" = ?", string(f.Status))
+		c.add(by.column(byStatus)+" = ?", string(f.Status))
 	}
 	if f.CourseID != 0 {
-		c.add(ofEmployee(f, "a.course_id")+" = ?", f.CourseID)
+		c.add(by.column(byCourse)+" = ?", f.CourseID)
 	}
 	if f.UpdatedSince != nil {
-		c.add(ofEmployee(f, "a.updated_at")+" >= ?", *f.UpdatedSince)
+		c.add(by.column(byUpdate)+" >= ?", *f.UpdatedSince)
 	}
 }
 

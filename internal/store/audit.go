@@ -145,7 +145,7 @@ func (s *Store) readAudit(ctx context.Context, c db.Conn, company int64, f domai
 		return err
 	}
 	var e domain.AuditEntry
-	sql := `SELECT ` + auditColumns + ` FROM audit_entries e` + auditJoins + where.where() + auditOrder
+	sql := `SELECT ` + auditColumns + ` FROM audit_entries e` + auditJoins + where.where() + auditOrder + unknownLimit
 	err = forEachRow(ctx, c, query{sql, where.args}, auditDest(&e), func() (err error) {
 		if batch.rows = append(batch.rows, e); len(batch.rows) == batchRows {
 			batch, err = swap(batch)

@@ -26,7 +26,7 @@ func (s *Store) AddPastDeliveries(ctx context.Context, c domain.Caller, since ti
 		for i := range events {
 			events[i].CompanyID, events[i].ID = c.Company.ID, ids[i]
 			for _, d := range events[i].Deliveries {
-				row := pastDelivery{PastDelivery: d, id: uuid.Must(uuid.NewV7()).String(), event: &events[i].Event}
+				row := pastDelivery{PastDelivery: d, id: uuidAt(events[i].OccurredAt).String(), event: &events[i].Event}
 				sent = append(sent, row)
 				attempts = append(attempts, row.results()...)
 			}
@@ -39,6 +39,16 @@ func (s *Store) AddPastDeliveries(ctx context.Context, c domain.Caller, since ti
 		tx.SendAndCommit(last)
 		return nil
 	})
+}
+
+// uuidAt returns a new UUID that begins with an instant, as if it had been made then:
+// attempts are in the partition of the time in their delivery's id.
+func uuidAt(at time.Time) uuid.UUID {
+	id := uuid.Must(uuid.NewV7())
+	for i, ms := 5, at.UnixMilli(); i >= 0; i, ms = i-1, ms>>8 {
+		id[i] = byte(ms)
+	}
+	return id
 }
 
 // pastDelivery is a delivery with its keys.

@@ -74,12 +74,13 @@ func (c *conditions) keptTotal(company int64, kind string, keys ...string) strin
 
 // assignmentTotal returns an expression for the number of assignments that a filter
 // matches. It counts rows while the totals are incomplete, for one employee (few rows),
-// and for updatedSince combined with a status or a course (no such total).
-func (c *conditions) assignmentTotal(company int64, f domain.AssignmentFilter, kept bool) string {
+// and for updatedSince combined with a status or a course (no such total): then along the
+// index of the leading column.
+func (c *conditions) assignmentTotal(company int64, f domain.AssignmentFilter, kept bool, by leadingColumn) string {
 	switch {
 	case !kept, f.EmployeeExternalID != "", f.UpdatedSince != nil && (f.Status != "" || f.CourseID != 0):
 		filter := c.nested()
-		filter.addAssignmentFilter(company, f, anyIndex)
+		filter.addAssignmentFilter(company, f, anyIndex, by)
 		c.args = filter.args
 		return `(SELECT count(*) FROM assignments a` + filter.where() + `)`
 	case f.UpdatedSince != nil:

@@ -1,4 +1,12 @@
 package postgres
 
+import "time"
+
 // Address returns the address that the engine was opened with.
 func (e *Engine) Address() string { return e.pool.Config().ConnString() }
+
+// PendingQuery returns the statement by which DropPartitions looks for deliveries that are
+// to be sent and whose attempts are in the partition from one instant to another.
+func PendingQuery(from, to time.Time) (sql string, args []any) {
+	return pendingSQL, partition{from: from.UnixMilli(), to: to.UnixMilli()}.pendingArgs()
+}

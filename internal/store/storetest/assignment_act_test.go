@@ -32,6 +32,9 @@ func TestActsStayWithinTheCompany(t *testing.T) {
 		other.provisionAll("E1")
 		mine, theirs := f.assign("A", "E1", f.addAssessment()), other.assign("A", "E1", other.addAssessment())
 		revoke := domain.AssignmentAction{Kind: domain.ActRevoke}
+		job, err := s.AddActJob(t.Context(), f.c, domain.NewJob{Kind: "act", Input: revoke}, domain.AssignmentPick{All: true})
+		wantNoError(t, "start an act on all", err)
+		equal(t, "what the act is on", column[int64](t, s, `SELECT record_id FROM job_items WHERE job_id = $1`, job.ID), []int64{mine.ID})
 		equal(t, "outcomes", f.outcomes(revoke, mine.ID, theirs.ID, 1<<40), []string{"done", "assignment_not_found", "assignment_not_found"})
 		equal(t, "again", f.outcomes(revoke, mine.ID), []string{"unchanged"})
 		equal(t, "the other company's", other.assignment(theirs.ID).RevokedAt, (*time.Time)(nil))

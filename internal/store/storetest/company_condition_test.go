@@ -42,6 +42,7 @@ var crossCompany = []struct{ text, why string }{
 	{"UPDATE endpoints SET previous_secret = NULL, previous_until = NULL WHERE previous_until <= $1", "as above"},
 	{"UPDATE endpoints SET lease_owner = '', lease_until = $2 WHERE lease_owner = $1", "a server gives up its leases of all companies: all shards are asked"},
 	{"FROM endpoints e WHERE e.lease_until > $1 AND e.lease_owner <> ''", "an operator asks for the state of the installation: all shards are asked"},
+	{"FROM endpoints WHERE removed_at IS NULL ORDER BY company_id, id", "an operator looks for secrets that cannot be read: all shards are asked"},
 	{"SELECT count(*), count(e.disabled_at) FROM endpoints e WHERE e.removed_at IS NULL", "as above"},
 	{"LEFT JOIN (SELECT company_id, count(*) AS n FROM events WHERE occurred_at >= $1", "an operator asks for the busiest companies: all shards are asked"},
 	{"FROM endpoints e WHERE (e.company_id, e.id) > ($1, $2) ORDER BY e.company_id, e.id LIMIT $3", "the secrets of all companies are encrypted again: shards are asked one after the other"},
@@ -51,6 +52,61 @@ var crossCompany = []struct{ text, why string }{
 	{"FROM assignments a WHERE a.id = ANY (", "activities of the platform name assignments by id alone; needs a directory of ids before it can be distributed"},
 	{"CROSS JOIN LATERAL (SELECT * FROM courses c WHERE c.id = a.course_id OFFSET 0) c WHERE a.id = ANY (", "as above"},
 	{"SELECT 1 FROM assignments WHERE id = $1", "as above"},
+	{"WITH RECURSIVE waiting (company_id, kind) AS", "retention looks whether any company waits for a partition of attempts: all shards are asked"},
+	{"FROM delivery_attempts_rest", "new partitions begin after the newest row of the default one"},
+}
+
+// referenceTables are the tables that would have a copy on every node.
+var referenceTables = []string{
+	"accounts", "administrators", "companies", "company_administrators", "course_modules", "courses", "former_administrators", "tokens",
+}
+
+// foreignKey is a foreign key with its pairs of columns, such as "company_id=company_id employee_id=id".
+type foreignKey struct{ from, to, columns string }
+
+// problem returns what keeps the tables of a foreign key from being spread by company.
+func (k foreignKey) problem() string {
+	isSpread := slices.Contains(companyTables, k.from)
+	switch {
+	case slices.Contains(companyTables, k.to) && !isSpread:
+		return "leads from a table that is not spread to one that is"
+	case slices.Contains(companyTables, k.to) && !slices.Contains(strings.Fields(k.columns), "company_id=company_id"):
+		return "crosses companies"
+	case isSpread && !slices.Contains(companyTables, k.to) && !slices.Contains(referenceTables, k.to):
+		return "leads to a table that is neither spread nor a reference table"
+	}
+	return ""
+}
+
+const foreignKeysSQL = `SELECT k.conrelid::regclass || ' ' || k.confrelid::regclass || ' ' || string_agg(a.attname || '=' || f.attname, ' ')
+	FROM pg_constraint k CROSS JOIN LATERAL unnest(k.conkey, k.confkey) c (own, other)
+		JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = c.own
+		JOIN pg_attribute f ON f.attrelid = k.confrelid AND f.attnum = c.other
+	WHERE k.contype = 'f' AND k.connamespace = current_schema()::regnamespace GROUP BY k.oid, k.conrelid, k.confrelid`
+
+func TestForeignKeysStayWithinACompany(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, storetest.Postgres(t))
+	keys := texts(t, s, foreignKeysSQL)
+	if len(keys) < 25 {
+		t.Errorf("found only %d foreign keys: %q", len(keys), keys)
+	}
+	for _, line := range keys {
+		part := strings.SplitN(line, " ", 3)
+		if problem := (foreignKey{part[0], part[1], part[2]}).problem(); problem != "" {
+			t.Errorf("a foreign key of %s to %s (%s) %s", part[0], part[1], part[2], problem)
+		}
+	}
+	for key, want := range map[foreignKey]string{
+		{"assignments", "employees", "company_id=company_id employee_id=id"}: "",
+		{"assignments", "employees", "employee_id=id"}:                       "crosses companies",
+		{"assignments", "employees", "company_id=id employee_id=company_id"}: "crosses companies",
+		{"assignments", "courses", "course_id=id"}:                           "",
+		{"assignments", "sessions", "session_id=id"}:                         "leads to a table that is neither spread nor a reference table",
+		{"activities", "assignments", "assignment_id=id"}:                    "leads from a table that is not spread to one that is",
+	} {
+		equal(t, fmt.Sprint(key), key.problem(), want)
+	}
 }
 
 var (
@@ -134,7 +190,7 @@ func TestStatementsWithoutTheirCompanyAreNoticed(t *testing.T) {
 		`INSERT INTO employee_tags (tag, employee_id) SELECT 'x', e.id FROM employees e WHERE e.company_id = 7`:                       "employee_tags",
 		`SELECT (SELECT count(*) FROM employee_tags t WHERE t.tag = 'x') FROM employees e WHERE e.company_id = 7 AND e.id = 8`:        "employee_tags",
 	} {
-		plan, err := planOf(t.Context(), s.Engine(), db.Item{SQL: sql})
+		plan, err := planOf(t.Context(), s.Engine(), runStatement{Item: db.Item{SQL: sql}}, reluctant)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,6 +209,8 @@ func TestTablesAreSpreadOrReferenced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, references, _ := strings.Cut(string(page), "\nReference tables,")
+	references, _, _ = strings.Cut(references, "\n\n")
 	have := texts(t, s, `SELECT table_name || ' ' || (SELECT count(*) FROM information_schema.columns c
 		WHERE c.table_name = t.table_name AND c.table_schema = t.table_schema AND c.column_name = 'company_id')
 		FROM information_schema.tables t WHERE t.table_schema = current_schema() AND t.table_type = 'BASE TABLE'
@@ -165,6 +223,9 @@ func TestTablesAreSpreadOrReferenced(t *testing.T) {
 		}
 		if !strings.Contains(string(page), fmt.Sprintf("`%s`", name)) {
 			t.Errorf("docs/scaling.md does not say whether %s is spread or a reference table", name)
+		}
+		if isReference := slices.Contains(referenceTables, name); isReference != strings.Contains(references, fmt.Sprintf("`%s`", name)) {
+			t.Errorf("%s is a reference table: %v, but docs/scaling.md says otherwise", name, isReference)
 		}
 	}
 }

@@ -5,14 +5,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"net/url"
 	"os"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,7 +15,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coursebridge/coursebridge/internal/store"
-	"github.com/coursebridge/coursebridge/internal/store/db"
 )
 
 // After all tests of this package have run on both engines, every statement of the store
@@ -46,80 +40,8 @@ func checkAfterAll(ctx context.Context) error {
 	if server == "" || isPart {
 		return nil
 	}
-	return errors.Join(checkCompleteness(), checkLargePlans(ctx, server))
+	return errors.Join(unexplained(), checkSource(), checkLargePlans(ctx, server))
 }
-
-// checkCompleteness returns an error for each statement of the store that no test of this
-// package runs.
-func checkCompleteness() error {
-	literals, err := statementLiterals("..")
-	if err != nil {
-		return err
-	}
-	run := allRun()
-	var errs []error
-	for _, text := range slices.Compact(slices.Sorted(slices.Values(literals))) {
-		if !strings.Contains(run, withoutNumbers(text)) {
-			errs = append(errs, fmt.Errorf("no test of this package runs this statement, so its plan is not checked: %s", text))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-var (
-	statementStart = regexp.MustCompile(`^(SELECT|INSERT|UPDATE|DELETE|WITH)\s`)
-	formatVerb     = regexp.MustCompile(`%(\[\d+\])?[sdvq]`)
-)
-
-// statementLiterals returns the constant beginnings of all statements in a folder, each on
-// one line.
-func statementLiterals(dir string) (out []string, err error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			return nil, err
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			lit, ok := n.(*ast.BasicLit)
-			if !ok || lit.Kind != token.STRING {
-				return true
-			}
-			text, err := strconv.Unquote(lit.Value)
-			if text = oneLine(formatVerb.Split(text, 2)[0]); err == nil && statementStart.MatchString(text+" ") && strings.Contains(text, " ") {
-				out = append(out, text)
-			}
-			return true
-		})
-	}
-	if len(out) < 300 {
-		err = fmt.Errorf("only %d statements were found in the source", len(out))
-	}
-	return out, err
-}
-
-// allRun returns the texts of all statements that the store has run, each on one line.
-func allRun() string {
-	explained.Lock()
-	defer explained.Unlock()
-	var all strings.Builder
-	for sql := range explained.run {
-		all.WriteString(oneLine(sql) + "\n")
-	}
-	return withoutNumbers(all.String())
-}
-
-var placeholder = regexp.MustCompile(`\$\d+`)
-
-// withoutNumbers replaces placeholders by question marks, which some of them are in the
-// source: conditions are numbered when they are put together.
-func withoutNumbers(sql string) string { return placeholder.ReplaceAllString(sql, "?") }
 
 // checkLargePlans explains every statement for PostgreSQL in a database with many rows in
 // each growing table, first without statistics, as after an import, and then with them.
@@ -131,13 +53,13 @@ func checkLargePlans(ctx context.Context, server string) error {
 	defer drop()
 	var errs []error
 	check := func(when string, problems func(sql, plan string) []string) {
-		for _, it := range explained.items {
-			plan, err := plainPlanOf(ctx, s.Engine(), it)
+		for _, st := range explained.postgres {
+			plan, err := planOf(ctx, s.Engine(), st, nil)
 			if err != nil {
-				continue // an argument that only its own test's database allows
+				errs = append(errs, fmt.Errorf("%s: the statement was not explained: %w\n%s", when, err, st.SQL))
 			}
-			for _, problem := range problems(it.SQL, plan) {
-				errs = append(errs, fmt.Errorf("%s: %s by\n%s\n%s", when, problem, it.SQL, plan))
+			for _, problem := range problems(st.SQL, plan) {
+				errs = append(errs, fmt.Errorf("%s: %s by\n%s\n%s", when, problem, st.SQL, plan))
 			}
 		}
 	}
@@ -184,20 +106,6 @@ func sortsOnDisk(plan string) (out []string) {
 		}
 	}
 	return out
-}
-
-// plainPlanOf returns the plan that PostgreSQL prefers.
-func plainPlanOf(ctx context.Context, engine db.Engine, it db.Item) (string, error) {
-	var lines []string
-	b := &db.Batch{}
-	b.Query(func(r db.Rows) error {
-		var line string
-		err := r.Scan(&line)
-		lines = append(lines, line)
-		return err
-	}, `EXPLAIN `+it.SQL, it.Args...)
-	err := engine.Write(ctx, func(tx db.Tx) error { return tx.Send(ctx, b) })
-	return strings.Join(lines, "\n"), err
 }
 
 var largeName = fmt.Sprintf("cb_plans_%d", os.Getpid())
@@ -308,8 +216,4 @@ func TestBadPlansAreNoticed(t *testing.T) {
 	equal(t, "a small sort", len(sortsOnDisk(fmt.Sprintf(plan, 60_000, "courses"))), 0)
 	equal(t, "a scan of a partition", len(scansOfAll("", fmt.Sprintf(plan, 1, "delivery_attempts_first"))), 1)
 	equal(t, "a scan of a small table", len(scansOfAll("", fmt.Sprintf(plan, 1, "courses"))), 0)
-	equal(t, "placeholders", withoutNumbers("a = $12 AND b = ?"), "a = ? AND b = ?")
-	if strings.Contains(allRun(), "SELECT nothing") {
-		t.Error("a statement that nobody runs counts as explained")
-	}
 }

@@ -47,6 +47,7 @@ func TestReportsOfLists(t *testing.T) {
 		f, other := newTestCompany(t, s), newTestCompany(t, s)
 		ctx, company := t.Context(), f.c.Company.ID
 		f.createTokens(0, n)
+		f.provisionAll("somebody")
 		other.createTokens(0, 5)
 		tokens := func(filter domain.TokenFilter) []string {
 			filter.CompanyID = company
@@ -76,6 +77,16 @@ func TestReportsOfLists(t *testing.T) {
 		equal(t, "requests", requests(domain.APIRequestFilter{}), slices.Sorted(slices.Values(newestFirst("call-%d", n))))
 		equal(t, "failed requests", len(requests(domain.APIRequestFilter{Outcome: domain.RequestFailed})), n/2)
 		equal(t, "a request", requests(domain.APIRequestFilter{Search: "call-1099"}), []string{"call-1099"})
+		logged, err := s.APIRequest(ctx, company, number(t, s, `SELECT id FROM api_requests WHERE request_id = 'call-7'`))
+		if err != nil || logged.RequestID != "call-7" {
+			t.Errorf("the request is %+v, %v", logged, err)
+		}
+		_, err = s.APIRequest(ctx, company, number(t, s, `SELECT id FROM api_requests WHERE request_id = 'call-other'`))
+		wantCode(t, "another company's request", err, domain.CodeNotFound)
+		audit := reportedIDs(t, func(e domain.AuditEntry) string { return e.Action }, func(yield func([]domain.AuditEntry) error) error {
+			return s.AuditReport(ctx, company, domain.AuditFilter{}, yield)
+		})
+		equal(t, "audit entries", len(audit), int(number(t, s, `SELECT count(*) FROM audit_entries WHERE company_id = $1`, company)))
 		equal(t, "no request", requests(domain.APIRequestFilter{To: ptr(before(s, time.Hour))}), []string(nil))
 		f.checkDeliveryReport(n, other)
 	})
@@ -87,6 +98,10 @@ func (f testCompany) checkDeliveryReport(n int, other testCompany) {
 		if _, err := c.s.AddEndpoint(f.t.Context(), c.c, domain.EndpointInput{URL: "https://hooks.test/x", Events: domain.EventKinds}, domain.SealedSecret("x")); err != nil {
 			f.t.Fatal(err)
 		}
+	}
+	all, err := f.s.AllEndpoints(f.t.Context())
+	if err != nil || len(all) != 2 {
+		f.t.Errorf("webhooks of all companies: %d, %v; want 2", len(all), err)
 	}
 	other.provisionAll("E0")
 	f.provisionAll(numbered("E%d", 0, n)...)

@@ -1,9 +1,12 @@
 package storetest_test
 
 import (
+	"encoding/hex"
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/store"
@@ -92,6 +95,9 @@ func testPastDeliveries(t *testing.T, s *store.Store) {
 	wantNoError(t, "read the log", err)
 	got := map[string]string{}
 	for _, d := range page.Items {
+		if id := uuid.MustParse(d.ID); !uuidTime(t, hex.EncodeToString(id[:])).Equal(at) {
+			t.Errorf("the id %s does not begin with the time of its event, %s", d.ID, at)
+		}
 		got[d.ExternalID] = fmt.Sprint(d.State, " ", d.Attempts, " ", d.StatusCode, d.ErrorKind, " ", d.CreatedAt.Equal(at), " ", len(h.delivery(d.ID).Tries))
 	}
 	equal(t, "the log", got, map[string]string{"sent": "delivered 2 200 true 2", "failed": "failed 1 500status true 1"})

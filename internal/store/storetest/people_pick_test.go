@@ -35,6 +35,7 @@ func TestAssignCountIsExactOrBounded(t *testing.T) {
 		if got := count(lines, false); got.People != 2 || len(got.Unknown) != 1 || got.Unknown[0] != "nobody" {
 			t.Errorf("ids and lines: %+v, want 2 people and one unknown line", got)
 		}
+		equal(t, "nobody", count(domain.People{}, false), domain.AssignCount{Courses: 2})
 		equal(t, "everyone", count(domain.People{All: true}, false), domain.AssignCount{People: people, Courses: 2, Many: true})
 		listed := domain.People{Listed: &domain.EmployeeListFilter{}}
 		equal(t, "the whole list", count(listed, false), domain.AssignCount{People: domain.MaxAssignCount, Courses: 2, Many: true, AtLeast: true})

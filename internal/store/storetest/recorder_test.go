@@ -16,8 +16,9 @@ type recorder struct {
 	mu    sync.Mutex
 	items []db.Item
 	sends int // round trips of transactions, without those of Exec and Query and the commit
-	// keep decides which statements are recorded; all are if it is nil.
-	keep func(db.Item) bool
+	// keep decides which statements are recorded; all are if it is nil. A generic one is
+	// run with one plan for all arguments: see db.Dialect.KeepPlan.
+	keep func(it db.Item, generic bool) bool
 }
 
 // unwrap returns the engine inside of recorders.
@@ -54,8 +55,10 @@ func (r *recorder) during(t *testing.T, fn func() error) []db.Item {
 func (r *recorder) note(items ...db.Item) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	generic := false
 	for _, it := range items {
-		if r.keep != nil && !r.keep(it) {
+		generic = generic || it.SQL == r.KeepPlan()
+		if r.keep != nil && !r.keep(it, generic) {
 			continue
 		}
 		it.Args = slices.Clone(it.Args) // an engine may replace them by its own values

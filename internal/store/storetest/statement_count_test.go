@@ -71,14 +71,26 @@ var countedOperations = []countedOperation{
 	{"list assignments since", 1, 2, listAssignments(func(domain.Assignment) domain.AssignmentFilter {
 		return domain.AssignmentFilter{UpdatedSince: &time.Time{}}
 	})},
-	{"list assignments by two filters", 1, 1, listAssignments(func(a domain.Assignment) domain.AssignmentFilter {
+	{"list assignments by two filters", 2, 2, listAssignments(func(a domain.Assignment) domain.AssignmentFilter {
 		return domain.AssignmentFilter{CourseID: a.CourseID, UpdatedSince: &time.Time{}}
 	})},
 	{"list all employees", 1, 2, listEmployees(domain.EmployeeFilter{})},
 	{"list employees by tag", 1, 2, listEmployees(domain.EmployeeFilter{Tag: "red"})},
 	{"list employees by email", 1, 2, listEmployees(domain.EmployeeFilter{Email: "e0@x.test"})},
-	{"read an assignment", 1, 1, func(f testCompany, a domain.Assignment, _ string) error {
+	{"read an assignment, its progress or its results", 1, 1, func(f testCompany, a domain.Assignment, _ string) error {
 		_, err := f.s.Assignment(f.t.Context(), f.c.Company.ID, a.ID)
+		return err
+	}},
+	{"read an employee", 1, 1, func(f testCompany, _ domain.Assignment, _ string) error {
+		_, _, err := f.s.Employee(f.t.Context(), f.c.Company.ID, "E0")
+		return err
+	}},
+	{"read an assignment by external id", 1, 1, func(f testCompany, a domain.Assignment, _ string) error {
+		_, err := f.s.AssignmentByExternalID(f.t.Context(), f.c.Company.ID, a.ExternalID)
+		return err
+	}},
+	{"list courses", 2, 2, func(f testCompany, _ domain.Assignment, _ string) error {
+		_, _, err := f.s.Courses(f.t.Context(), f.c.Company.ID)
 		return err
 	}},
 	{"provision", 8, 10, func(f testCompany, _ domain.Assignment, name string) error {
@@ -93,7 +105,15 @@ var countedOperations = []countedOperation{
 	{"assign 200", 13, 12, assignSome(200)},
 	{"report one activity", 6, 7, reportSome(1)},
 	{"report 50 activities", 5, 6, reportSome(50)},
+	{"report all assignments", 2, 2, func(f testCompany, _ domain.Assignment, _ string) error {
+		return f.s.AssignmentReport(f.t.Context(), f.c.Company.ID, domain.AssignmentFilter{}, func([]domain.Assignment) error { return nil })
+	}},
 	{"revoke", 4, 4, func(f testCompany, a domain.Assignment, _ string) error { return f.s.Revoke(f.t.Context(), f.c, a.ID) }},
+	{"offboard", 9, 11, func(f testCompany, _ domain.Assignment, _ string) error {
+		_, err := f.patch("E1", domain.EmployeePatch{Active: ptr(false)})
+		return err
+	}},
+	{"delete an employee", 31, 34, func(f testCompany, _ domain.Assignment, _ string) error { return f.erase("E0") }},
 }
 
 // Operations run the same statements in a company of two people and in one of 120.
@@ -115,6 +135,34 @@ func TestNumberOfStatements(t *testing.T) {
 				if got, want := len(r.during(t, run)), op.statements(s.Engine().Name()); got != want {
 					t.Errorf("%s takes %d statements in a company of %d people, want %d", op.name, got, size, want)
 				}
+			}
+		}
+	})
+}
+
+// What a server does to send deliveries takes the same statements for one and for many.
+func TestNumberOfStatementsOfADispatcher(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		seen, r := recordStatements(s)
+		want := []int{5, 3}
+		for _, n := range []int{1, 40} {
+			h := newHook(t, s)
+			h.hire("E", n)
+			for i, fetch := range []func() ([]domain.EndpointLease, error){
+				func() ([]domain.EndpointLease, error) {
+					return seen.ClaimEndpoints(t.Context(), "one", time.Minute, h.ask(100))
+				},
+				func() ([]domain.EndpointLease, error) { return seen.DueDeliveries(t.Context(), h.ask(100)) },
+			} {
+				items := r.during(t, func() error {
+					leases, err := fetch()
+					if err == nil && (len(leases) != 1 || len(leases[0].Due) != n) {
+						t.Errorf("fetched %+v, want %d deliveries", leases, n)
+					}
+					return err
+				})
+				equal(t, fmt.Sprintf("statements to claim, to fetch: %d, for %d deliveries", i, n), len(items), want[i])
 			}
 		}
 	})

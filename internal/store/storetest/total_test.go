@@ -28,7 +28,9 @@ func (f testCompany) wantTotals(courses ...int64) {
 	for _, ago := range []time.Duration{0, 1500 * time.Millisecond, 11 * time.Second, time.Hour, 1000 * 24 * time.Hour} {
 		since := before(f.s, ago)
 		assignments = append(assignments, domain.AssignmentFilter{UpdatedSince: &since},
-			domain.AssignmentFilter{UpdatedSince: &since, Status: domain.StatusStarted})
+			domain.AssignmentFilter{UpdatedSince: &since, Status: domain.StatusStarted},
+			domain.AssignmentFilter{UpdatedSince: &since, CourseID: courses[0]},
+			domain.AssignmentFilter{UpdatedSince: &since, Status: domain.StatusAssigned, CourseID: courses[0]})
 	}
 	for _, filter := range assignments {
 		rows := 0
