@@ -312,13 +312,13 @@ func TestWebhookHandler(t *testing.T) {
 	}
 	receiver := httptest.NewServer(h)
 	t.Cleanup(receiver.Close)
-	hook, err := w.program.AddWebhook(t.Context(), app.WebhookInput{
+	webhook, err := w.program.AddWebhook(t.Context(), app.WebhookInput{
 		Company: w.company, URL: receiver.URL, StrictOrder: true, Events: []string{"employee.joined", "assignment.created", "employee.removed"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.Secrets = []string{hook.Secret}
+	h.Secrets = []string{webhook.Secret}
 	w.provision(t, "1")
 	if _, err := w.Assign(t.Context(), v1.AssignmentInput{EmployeeExternalID: "1", CourseID: w.course, ExternalID: "a"}); err != nil {
 		t.Fatal(err)

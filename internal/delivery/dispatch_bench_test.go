@@ -60,11 +60,11 @@ func BenchmarkDispatch(b *testing.B) {
 	for _, endpoints := range []int{1, 50} {
 		b.Run(fmt.Sprintf("endpoints=%d", endpoints), func(b *testing.B) {
 			eachEngine(b, func(b *testing.B, s *store.Store) {
-				to := newHookReceiver(b, nil)
+				to := newWebhookReceiver(b, nil)
 				r := newFixture(b, s)
 				var list []domain.Endpoint
 				for range endpoints {
-					list = append(list, r.hook(to.URL))
+					list = append(list, r.addEndpoint(to.URL))
 				}
 				r.pile(b.N, list...)
 				b.ResetTimer()
@@ -82,15 +82,15 @@ func BenchmarkLatency(b *testing.B) {
 	for _, stalled := range []int{0, 5000} {
 		b.Run(fmt.Sprintf("stalled=%d", stalled), func(b *testing.B) {
 			eachEngine(b, func(b *testing.B, s *store.Store) {
-				to, dead := newHookReceiver(b, nil), newHookReceiver(b, nil)
+				to, dead := newWebhookReceiver(b, nil), newWebhookReceiver(b, nil)
 				dead.answer = hang(b)
 				r := newFixture(b, s)
 				if stalled > 0 {
 					other := &fixture{t: b, s: s, c: storetest.Company(b, s, "stalled")}
-					other.pile(stalled, other.hook(dead.URL))
+					other.pile(stalled, other.addEndpoint(dead.URL))
 				}
 				r.start()
-				r.hook(to.URL)
+				r.addEndpoint(to.URL)
 				r.hire("warm", 1)
 				receive(b, to.arrivals)
 				took := make([]time.Duration, b.N)

@@ -73,9 +73,9 @@ func compare(root object, table []httpapi.Contract, events map[string]any) []str
 	c.schema("ErrorResponse", lookup(root, "components", "schemas", "ErrorResponse").(object), reflect.TypeFor[v1.Error]())
 	webhooks, _ := root["webhooks"].(object)
 	c.names("webhooks", slices.Sorted(maps.Keys(webhooks)), slices.Sorted(maps.Keys(events)))
-	for kind, hook := range webhooks {
+	for kind, webhook := range webhooks {
 		if event := events[kind]; event != nil {
-			c.schema(kind, bodySchema(lookup(hook, "post", "requestBody")), reflect.TypeOf(event))
+			c.schema(kind, bodySchema(lookup(webhook, "post", "requestBody")), reflect.TypeOf(event))
 		}
 	}
 	return c.differences

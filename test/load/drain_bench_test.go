@@ -46,11 +46,11 @@ func analyze(b *testing.B, db *sql.DB, database string) {
 // arrival until the result of the last one is in the delivery log.
 func BenchmarkDrain(b *testing.B) {
 	for _, engine := range engineNames {
-		for _, hooks := range []int{1, 4} {
-			b.Run(fmt.Sprintf("%s/%d", engine, hooks), func(b *testing.B) {
+		for _, endpoints := range []int{1, 4} {
+			b.Run(fmt.Sprintf("%s/%d", engine, endpoints), func(b *testing.B) {
 				for b.Loop() {
-					rate := drain(b, engines[engine](b), hooks, 20_000).rate
-					atLeast(b, fmt.Sprintf("deliveries with full log, %d endpoint(s), %s", hooks, engine), rate, 2000, "deliveries/s")
+					rate := drain(b, engines[engine](b), endpoints, 20_000).rate
+					atLeast(b, fmt.Sprintf("deliveries with full log, %d endpoint(s), %s", endpoints, engine), rate, 2000, "deliveries/s")
 				}
 			})
 		}
@@ -59,11 +59,11 @@ func BenchmarkDrain(b *testing.B) {
 
 // drain queues deliveries while the endpoints are disabled, enables the endpoints
 // and returns how many deliveries per second were sent and recorded.
-func drain(b *testing.B, database string, hooks, deliveries int) turn {
+func drain(b *testing.B, database string, endpoints, deliveries int) turn {
 	b.Helper()
 	f := newCompany(b, database)
 	r := newReceiver(b, 0)
-	for range hooks {
+	for range endpoints {
 		hook := f.addWebhook(b, r.url, "assignment.created")
 		runJSON[struct{ State string }](b, database, "webhook", "disable", "--company", formatID(f.id), "--id", formatID(hook))
 	}
@@ -71,7 +71,7 @@ func drain(b *testing.B, database string, hooks, deliveries int) turn {
 	c := newFleet(b, p.address, 1)[0]
 	f.provisionWorkers(b, c)
 	db := openSQL(b, database)
-	for round := range deliveries / hooks / bulkSize {
+	for round := range deliveries / endpoints / bulkSize {
 		if err := c.do(f.bulkRequest(round)); err != nil {
 			b.Fatal(err)
 		}

@@ -58,11 +58,11 @@ func (w *world) newCompany() *company {
 		w.t.Fatal(err)
 	}
 	c.token = token.Token
-	hook := app.WebhookInput{Company: c.id, URL: w.inbox.URL}
+	webhook := app.WebhookInput{Company: c.id, URL: w.inbox.URL}
 	for _, kind := range domain.EventKinds {
-		hook.Events = append(hook.Events, string(kind))
+		webhook.Events = append(webhook.Events, string(kind))
 	}
-	if _, err := w.program.AddWebhook(ctx, hook); err != nil {
+	if _, err := w.program.AddWebhook(ctx, webhook); err != nil {
 		w.t.Fatal(err)
 	}
 	w.companies = append(w.companies, c)

@@ -103,13 +103,13 @@ func endpointSamples() []sample {
 func deliveries(n int) []view.Delivery {
 	states := []view.DeliveryState{view.DeliveryDelivered, view.DeliveryDelivered, view.DeliveryRetrying, view.DeliveryDelivered, view.DeliveryFailed, view.DeliveryPending, view.DeliveryHeld}
 	events := []string{"assignment.completed", "employee.joined", "assignment.overdue", "test"}
-	hooks := endpoints()
+	list := endpoints()
 	out := make([]view.Delivery, n)
 	for i := range out {
-		hook := hooks[i%3]
+		endpoint := list[i%3]
 		out[i] = view.Delivery{
 			ID: fmt.Sprintf("01932f1e-7c1a-7f3e-9d34-%012x", i+1), State: states[i%len(states)], Event: events[i%len(events)],
-			ExternalID: fmt.Sprintf("asg-2026-%06d", 412+i), EndpointID: hook.ID, EndpointURL: hook.URL, Attempts: 1,
+			ExternalID: fmt.Sprintf("asg-2026-%06d", 412+i), EndpointID: endpoint.ID, EndpointURL: endpoint.URL, Attempts: 1,
 			CreatedAt: ago(time.Duration(i*i)*time.Minute + 3*time.Second),
 		}
 		switch out[i].State {

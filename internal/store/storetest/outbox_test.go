@@ -117,7 +117,7 @@ func TestEnablingWaitsForEventsThatSawTheEndpointDisabled(t *testing.T) {
 		return // SQLite has one writer
 	}
 	s := storetest.Open(t, address)
-	h := newHook(t, s)
+	h := newEndpointFixture(t, s)
 	h.hire("e", 1)
 	change(t, s, `UPDATE employees SET left_at = $1`, s.Now())
 	if _, err := s.DisableEndpoint(t.Context(), h.c, h.e.ID); err != nil {
@@ -159,7 +159,7 @@ func TestEndpointsAreLimitedUnderRaces(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		c := storetest.Company(t, s, t.Name())
 		for range domain.MaxEndpoints - 3 {
-			addHook(t, s, c)
+			addEndpoint(t, s, c)
 		}
 		var wg sync.WaitGroup
 		for range 12 {

@@ -11,8 +11,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// addHook makes an endpoint for new employees, which are the cheapest events.
-func addHook(tb testing.TB, s *store.Store, c domain.Caller) domain.Endpoint {
+// addEndpoint makes an endpoint for new employees, which are the cheapest events.
+func addEndpoint(tb testing.TB, s *store.Store, c domain.Caller) domain.Endpoint {
 	tb.Helper()
 	e, err := s.AddEndpoint(tb.Context(), c, domain.EndpointInput{
 		URL: "https://hooks.example.com/in", Description: "HR", Events: []domain.EventKind{domain.EventEmployeeJoined},
@@ -27,8 +27,8 @@ func TestEndpointIsKept(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		c, other := storetest.Company(t, s, "Ours"), storetest.Company(t, s, "Theirs")
-		made := addHook(t, s, c)
-		addHook(t, s, other)
+		made := addEndpoint(t, s, c)
+		addEndpoint(t, s, other)
 		if made.CreatedBy != "test" || !made.Enabled() || made.CreatedAt.IsZero() || string(made.Secret) != "sealed" {
 			t.Errorf("made %+v", made)
 		}
@@ -52,7 +52,7 @@ func TestEndpointChanges(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		c := storetest.Company(t, s, "Changes")
-		e := addHook(t, s, c)
+		e := addEndpoint(t, s, c)
 		var woken []domain.EndpointKey
 		s.OnDeliveries(func(keys []domain.EndpointKey) { woken = append(woken, keys...) })
 
@@ -93,9 +93,9 @@ func TestEndpointsAreLimited(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		c := storetest.Company(t, s, "Many")
-		first := addHook(t, s, c)
+		first := addEndpoint(t, s, c)
 		for range domain.MaxEndpoints - 1 {
-			addHook(t, s, c)
+			addEndpoint(t, s, c)
 		}
 		in := domain.EndpointInput{URL: "https://x.example.com", Events: domain.EventKinds}
 		_, err := s.AddEndpoint(t.Context(), c, in, nil)
