@@ -14,6 +14,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/demo"
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/server"
+	"github.com/coursebridge/coursebridge/internal/service"
 )
 
 const (
@@ -137,9 +138,7 @@ func (a *App) demoServe(ctx context.Context, sc ServeConfig, out DemoOutput, w *
 	}
 	sc.Ready = func(s Serving) error {
 		wg.Go(func() {
-			if err := w.Simulate(live, demoInterval); err != nil {
-				a.log.Warn("the simulated learners of the demo stopped", "error", err)
-			}
+			service.Periodic{Name: "simulate the learners of the demo", Every: demoInterval, Log: a.log, Do: w.Step}.Run(live)
 		})
 		started := newDemoStarted(s.URL, w)
 		if err := out.Started(started); err != nil || out.Open == nil {

@@ -34,9 +34,9 @@ func (a *App) publicURL(ctx context.Context) (string, error) {
 	return defaultPublicURL, nil
 }
 
-// settlePublicURL stores the public address of a server unless the installation
+// storePublicURL stores the public address of a server unless the installation
 // has one. It returns the stored address, which may differ from the server's.
-func (a *App) settlePublicURL(ctx context.Context, listening string) (stored string, err error) {
+func (a *App) storePublicURL(ctx context.Context, listening string) (stored string, err error) {
 	if a.config.PublicURL == "" {
 		if err := a.setSetting(ctx, listenURLSetting, a.address(listening)); err != nil {
 			return "", err

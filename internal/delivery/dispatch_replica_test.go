@@ -115,7 +115,7 @@ func TestTwoReplicasShareTheWork(t *testing.T) {
 	})
 }
 
-func TestReplicaTellsTheOneThatHoldsTheLease(t *testing.T) {
+func TestReplicaNotifiesTheHolderOfTheLease(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		to := newWebhookReceiver(t, nil)

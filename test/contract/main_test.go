@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 var contracts = func() func() (public, platform *document, err error) {
 	type both struct{ public, platform *document }
 	load := sync.OnceValues(func() (both, error) {
-		public, err := newDocument("public", api.PublicJSON())
+		public, err := newDocument("public", api.PublicAt("").JSON)
 		if err != nil {
 			return both{}, err
 		}

@@ -153,8 +153,8 @@ var divided = map[string]bool{"internal/app": true, "internal/cabinet": true, "i
 // withinDivided reports whether both folders are parts of the same divided
 // package, which may import each other.
 func withinDivided(folder, target string) bool {
-	for room := range divided {
-		if within(folder, room) && within(target, room) {
+	for parent := range divided {
+		if within(folder, parent) && within(target, parent) {
 			return true
 		}
 	}

@@ -104,7 +104,7 @@ func externals(h endpointFixture, due []domain.DueDelivery) []string {
 	return out
 }
 
-func TestClaimGivesDueDeliveriesInOrder(t *testing.T) {
+func TestClaimReturnsDueDeliveriesInOrder(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		h := newEndpointFixture(t, s)
@@ -205,7 +205,7 @@ func TestResultsAreRecorded(t *testing.T) {
 	})
 }
 
-func TestAttemptBesideARequestForAnotherRound(t *testing.T) {
+func TestAttemptDuringARequestForAnotherRound(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		h := newEndpointFixture(t, s)
@@ -297,7 +297,7 @@ func TestDisabledEndpointHoldsItsDeliveries(t *testing.T) {
 	})
 }
 
-func TestErasureBesideAnAttempt(t *testing.T) {
+func TestErasureDuringAnAttempt(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		h := newEndpointFixture(t, s)
@@ -350,7 +350,7 @@ func TestBacklog(t *testing.T) {
 		}
 		lease := h.claim("me", 10)
 		if _, ok, err := s.OldestUnattended(t.Context()); ok || err != nil {
-			t.Errorf("unattended beside a live lease: %v", err)
+			t.Errorf("unattended during a live lease: %v", err)
 		}
 		for owner, want := range map[string]int64{"me": 3, "another": 0} {
 			if got, err := s.DeliveryBacklog(t.Context(), owner, time.Second); err != nil || got.Depth != want || len(got.Endpoints) != 1 {

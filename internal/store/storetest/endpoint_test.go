@@ -1,6 +1,7 @@
 package storetest_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -105,6 +106,29 @@ func TestEndpointsAreLimited(t *testing.T) {
 		}
 		if _, err := s.AddEndpoint(t.Context(), c, in, domain.SealedSecret("x")); err != nil {
 			t.Errorf("after one was removed: %v", err)
+		}
+	})
+}
+
+// However many requests race, a company gets no more endpoints than the limit.
+func TestEndpointsAreLimitedUnderRaces(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		c := storetest.Company(t, s, t.Name())
+		for range domain.MaxEndpoints - 3 {
+			addEndpoint(t, s, c)
+		}
+		var wg sync.WaitGroup
+		for range 12 {
+			wg.Go(func() {
+				in := domain.EndpointInput{URL: "https://hooks.test/", Events: []domain.EventKind{domain.EventEmployeeJoined}}
+				_, _ = s.AddEndpoint(t.Context(), c, in, domain.SealedSecret("sealed"))
+			})
+		}
+		wg.Wait()
+		list, err := s.Endpoints(t.Context(), c.Company.ID)
+		if err != nil || len(list) != domain.MaxEndpoints {
+			t.Errorf("the company has %d endpoints, %v; want %d", len(list), err, domain.MaxEndpoints)
 		}
 	})
 }
