@@ -47,14 +47,14 @@ func (a *App) storePublicURL(ctx context.Context, listening string) (stored stri
 	if err != nil {
 		return "", err
 	}
-	value, err := a.store.SettingOnce(ctx, publicURLSetting, []byte(own))
+	value, err := a.store.InitSetting(ctx, publicURLSetting, []byte(own))
 	return string(value), err
 }
 
 // setSetting stores a value whatever was stored before.
 func (a *App) setSetting(ctx context.Context, key, value string) error {
 	for {
-		now, err := a.store.SettingOnce(ctx, key, []byte(value))
+		now, err := a.store.InitSetting(ctx, key, []byte(value))
 		if err != nil || string(now) == value {
 			return err
 		}

@@ -72,9 +72,9 @@ func TestStuckAssignmentsStopNobody(t *testing.T) {
 	stuck.Wait()
 }
 
-// BenchmarkAssignTogether measures what sharing a transaction buys 16 callers that
+// BenchmarkAssignBatching measures what sharing a transaction buys 16 callers that
 // assign at the same time.
-func BenchmarkAssignTogether(b *testing.B) {
+func BenchmarkAssignBatching(b *testing.B) {
 	eachEngine(b, func(b *testing.B, s *store.Store) {
 		var names []string
 		for i := range 16 {

@@ -32,7 +32,8 @@ func (s *Store) Courses(ctx context.Context, company int64) (courses []domain.Co
 		return err
 	}, `SELECT `+courseColumns+` FROM course_grants g JOIN courses c ON c.id = g.course_id
 		WHERE g.company_id = $1 AND c.archived_at IS NULL ORDER BY c.id`, company)
-	return courses, version, s.read(ctx, b)
+	err = s.read(ctx, b)
+	return courses, version, err
 }
 
 // AddCourse creates a course that the company owns and may assign. A course with a

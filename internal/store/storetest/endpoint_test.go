@@ -166,7 +166,7 @@ func TestSettingIsKeptOnce(t *testing.T) {
 			t.Errorf("nothing is kept, got %q, %v", got, err)
 		}
 		for _, value := range []string{"one", "two"} {
-			if got, err := s.SettingOnce(ctx, "k", []byte(value)); string(got) != "one" || err != nil {
+			if got, err := s.InitSetting(ctx, "k", []byte(value)); string(got) != "one" || err != nil {
 				t.Errorf("kept %q, %v; want the first value", got, err)
 			}
 		}
