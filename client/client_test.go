@@ -16,6 +16,7 @@ import (
 
 	v1 "github.com/coursebridge/coursebridge/api/v1"
 	"github.com/coursebridge/coursebridge/client"
+	"github.com/coursebridge/coursebridge/internal/apicheck"
 	"github.com/coursebridge/coursebridge/internal/app"
 	"github.com/coursebridge/coursebridge/internal/apptest"
 )
@@ -45,7 +46,7 @@ func newWorld(t *testing.T, p *apptest.Program) world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := client.New(p.URL, token.Token, client.WithRetries(3, time.Millisecond))
+	c, err := client.New(p.URL, token.Token, client.WithRetries(3, time.Millisecond), client.WithHTTPClient(&http.Client{Transport: apicheck.NewTransport(t, http.DefaultTransport)}))
 	if err != nil {
 		t.Fatal(err)
 	}

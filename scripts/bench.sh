@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the benchmarks on SQLite and on a private PostgreSQL that writes to disk as in production. Arguments are packages
-# (the load suite, the store and the dispatcher by default). BENCH selects benchmarks by name, BENCH_FLAGS adds flags of go test.
+# (the load suite, the store, the dispatcher and the encoding of answers by default). BENCH selects benchmarks by name,
+# BENCH_FLAGS adds flags of go test.
 # The figures of the load suite are printed as one table and written to bench/latest.json, which is not committed: figures are
 # those of one machine.
 #
@@ -13,7 +14,7 @@
 # which runs the same requests on both programs alternately and prints the ratios, by wall and by processor time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- ./test/load/... ./internal/store ./internal/delivery
+[ $# -gt 0 ] || set -- ./test/load/... ./internal/store ./internal/delivery ./internal/publicapi ./api/v1
 
 server="" note=$(mktemp)
 finish() {
