@@ -21,15 +21,8 @@ var (
 	publicPostman = sync.OnceValue(func() []byte { return mustPostman(publicJSON()) })
 )
 
-// PublicYAML returns the contract of the public API. Callers must not change it.
-func PublicYAML() []byte { return publicYAML }
-
-// PublicJSON returns the same document as JSON, with its keys in the same order.
-// Callers must not change it.
-func PublicJSON() []byte { return publicJSON() }
-
-// Documents are the descriptions of the public API, for people and programs.
-// Callers must not change them.
+// Documents are the descriptions of the public API, for people and programs. The JSON
+// has its keys in the order of the YAML. Callers must not change them.
 type Documents struct {
 	YAML, JSON []byte
 	Postman    []byte // a collection for Postman, generated from the contract

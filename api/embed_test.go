@@ -60,7 +60,7 @@ func load(t *testing.T, data []byte) document {
 func TestJSONEqualsYAML(t *testing.T) {
 	t.Parallel()
 	for name, doc := range map[string]struct{ yaml, json []byte }{
-		"public":   {api.PublicYAML(), api.PublicJSON()},
+		"public":   {api.PublicAt("").YAML, api.PublicAt("").JSON},
 		"platform": {api.PlatformYAML(), api.PlatformJSON()},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +117,7 @@ var scopes = map[string]string{
 
 func TestPublicOperationsAndScopes(t *testing.T) {
 	t.Parallel()
-	doc := load(t, api.PublicJSON())
+	doc := load(t, api.PublicAt("").JSON)
 	if doc.Info.Version != "1.1" || doc.Servers[0].URL != "/api/v1" {
 		t.Errorf("version %q at %q, want 1.1 at /api/v1", doc.Info.Version, doc.Servers[0].URL)
 	}
@@ -142,7 +142,7 @@ func TestPublicOperationsAndScopes(t *testing.T) {
 
 func TestWebhookEvents(t *testing.T) {
 	t.Parallel()
-	got := slices.Sorted(maps.Keys(load(t, api.PublicJSON()).Webhooks))
+	got := slices.Sorted(maps.Keys(load(t, api.PublicAt("").JSON).Webhooks))
 	want := []string{
 		"assignment.completed", "assignment.created", "assignment.failed", "assignment.overdue",
 		"employee.joined", "employee.removed",
@@ -155,7 +155,7 @@ func TestWebhookEvents(t *testing.T) {
 // The linter checks that examples fit their schemas; this checks that they are there.
 func TestEveryJSONBodyHasAnExample(t *testing.T) {
 	t.Parallel()
-	for name, data := range map[string][]byte{"public": api.PublicJSON(), "platform": api.PlatformJSON()} {
+	for name, data := range map[string][]byte{"public": api.PublicAt("").JSON, "platform": api.PlatformJSON()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			doc := load(t, data)

@@ -16,6 +16,7 @@ import (
 
 	v1 "github.com/coursebridge/coursebridge/api/v1"
 	"github.com/coursebridge/coursebridge/client"
+	"github.com/coursebridge/coursebridge/internal/apicheck"
 	"github.com/coursebridge/coursebridge/internal/app"
 	"github.com/coursebridge/coursebridge/internal/apptest"
 )
@@ -45,7 +46,7 @@ func newWorld(t *testing.T, p *apptest.Program) world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := client.New(p.URL, token.Token, client.WithRetries(3, time.Millisecond))
+	c, err := client.New(p.URL, token.Token, client.WithRetries(3, time.Millisecond), client.WithHTTPClient(&http.Client{Transport: apicheck.NewTransport(t, http.DefaultTransport)}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,13 +313,13 @@ func TestWebhookHandler(t *testing.T) {
 	}
 	receiver := httptest.NewServer(h)
 	t.Cleanup(receiver.Close)
-	hook, err := w.program.AddWebhook(t.Context(), app.WebhookInput{
+	webhook, err := w.program.AddWebhook(t.Context(), app.WebhookInput{
 		Company: w.company, URL: receiver.URL, StrictOrder: true, Events: []string{"employee.joined", "assignment.created", "employee.removed"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.Secrets = []string{hook.Secret}
+	h.Secrets = []string{webhook.Secret}
 	w.provision(t, "1")
 	if _, err := w.Assign(t.Context(), v1.AssignmentInput{EmployeeExternalID: "1", CourseID: w.course, ExternalID: "a"}); err != nil {
 		t.Fatal(err)

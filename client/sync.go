@@ -37,7 +37,7 @@ const beginning = "2000-01-01T00:00:00Z"
 // call goes on with the page at which this one stopped.
 //
 // Revoked assignments are not passed: the event employee.removed and the caller's
-// own revocations tell about them.
+// own revocations report them.
 func (c *Client) SyncAssignments(ctx context.Context, at Checkpoint, handle func(context.Context, v1.Assignment) error) error {
 	state, err := at.Load(ctx)
 	if err != nil {

@@ -5,7 +5,7 @@ set -euo pipefail
 
 free=$(df --output=avail --block-size=1G /dev/shm 2>/dev/null | tail -n 1) || free=0
 left=$(awk '/^MemAvailable:/ { print int($2 / 1024 / 1024) }' /proc/meminfo 2>/dev/null) || left=0
-# The second pair is of cgroups' first version, where no limit is a huge number.
+# The second pair belongs to cgroups' first version, where no limit is a huge number.
 for pair in memory.max:memory.current memory/memory.limit_in_bytes:memory/memory.usage_in_bytes; do
   limit=$(cat "/sys/fs/cgroup/${pair%:*}" 2>/dev/null) || continue
   [ "$limit" != max ] || continue

@@ -19,7 +19,7 @@ missing() {
   command -v soffice libreoffice >/dev/null || echo libreoffice-calc-nogui
 }
 
-# optional prints the packages that the tests can do without: the race detector needs a C compiler, and test.sh says so
+# optional prints the packages that the tests can do without: the race detector needs a C compiler, and test.sh reports it
 # if it has to run without one. Chromium without its window takes less time, where the distribution has it apart.
 optional() {
   command -v "$(go env CC)" >/dev/null || printf '%s\n' gcc libc6-dev

@@ -42,6 +42,29 @@ func runCommand(t *testing.T, args ...string) outcome {
 	return outcome{code, stdout.String(), stderr.String()}
 }
 
+// An interrupted command has not done its work, so it fails; a server that is stopped
+// has.
+func TestInterruptedCommandsFail(t *testing.T) {
+	t.Parallel()
+	database := "sqlite://" + filepath.Join(t.TempDir(), "test.db")
+	mustRun(t, database, "migrate")
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	for command, want := range map[string]int{"backup": 130, "migrate": 130, "serve": 0} {
+		args := []string{command, "--database", database}
+		switch command {
+		case "backup":
+			args = append(args, filepath.Join(t.TempDir(), "copy.db"))
+		case "serve":
+			args = append(args, "--listen", "127.0.0.1:0")
+		}
+		var stdout, stderr bytes.Buffer
+		if code := run(interrupted, args, &stdout, &stderr); code != want || strings.Contains(stderr.String(), "interrupted") != (want != 0) {
+			t.Errorf("%s: exit code %d, want %d:\n%s", command, code, want, stderr.String())
+		}
+	}
+}
+
 // mustRun runs a command on a database with --json and decodes its result.
 func mustRun(t *testing.T, database string, args ...string) map[string]any {
 	t.Helper()

@@ -61,7 +61,7 @@ func (a *App) Compact(ctx context.Context) (Compacted, error) {
 // clears the traces of deleted rows, and asks for the command.
 func (a *App) compactWeekly(ctx context.Context) error {
 	now := a.store.Now()
-	text, err := a.store.SettingOnce(ctx, compactedSetting, []byte(domain.FormatInstant(now)))
+	text, err := a.store.InitSetting(ctx, compactedSetting, []byte(domain.FormatInstant(now)))
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/demo"
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/server"
+	"github.com/coursebridge/coursebridge/internal/service"
 )
 
 const (
@@ -90,8 +91,8 @@ func (a *App) demo(ctx context.Context, sc ServeConfig, dc DemoConfig, out DemoO
 		return err
 	}
 	w.token = token.Token
-	return a.demoReceive(ctx, caller.Company.ID, &w.inbox, func(hooks []demo.Hook) error {
-		if err := w.AddLastDay(ctx, hooks); err != nil {
+	return a.demoReceive(ctx, caller.Company.ID, &w.inbox, func(endpoints []demo.Endpoint) error {
+		if err := w.AddLastDay(ctx, endpoints); err != nil {
 			return fmt.Errorf("add the deliveries of the last day: %w", err)
 		}
 		for range demoSteps {
@@ -137,9 +138,7 @@ func (a *App) demoServe(ctx context.Context, sc ServeConfig, out DemoOutput, w *
 	}
 	sc.Ready = func(s Serving) error {
 		wg.Go(func() {
-			if err := w.Simulate(live, demoInterval); err != nil {
-				a.log.Warn("the simulated learners of the demo stopped", "error", err)
-			}
+			service.Periodic{Name: "simulate the learners of the demo", Every: demoInterval, Log: a.log, Do: w.Step}.Run(live)
 		})
 		started := newDemoStarted(s.URL, w)
 		if err := out.Started(started); err != nil || out.Open == nil {
@@ -156,16 +155,16 @@ func (a *App) demoServe(ctx context.Context, sc ServeConfig, out DemoOutput, w *
 	return err
 }
 
-// demoHook is a webhook of the demo with the receiver that it leads to.
-type demoHook struct {
+// demoEndpoint is an endpoint of the demo with the receiver that it leads to.
+type demoEndpoint struct {
 	name   string
 	events []domain.EventKind
 	answer func(n int64) int // the status with which request n is answered
 }
 
-// demoHooks are one that accepts everything, one that is busy every fourth time, and
+// demoEndpoints are one that accepts everything, one that is busy every fourth time, and
 // one that fails on purpose.
-var demoHooks = []demoHook{
+var demoEndpoints = []demoEndpoint{
 	{"HR system", domain.EventKinds, func(int64) int { return http.StatusOK }},
 	{"CRM, sometimes busy", []domain.EventKind{domain.EventAssignmentCompleted, domain.EventAssignmentFailed}, func(n int64) int {
 		if n%4 == 0 {
@@ -177,33 +176,33 @@ var demoHooks = []demoHook{
 		func(int64) int { return http.StatusInternalServerError }},
 }
 
-// demoReceive runs fn while the demo's webhooks have receivers.
-func (a *App) demoReceive(ctx context.Context, company int64, inbox *demo.Inbox, fn func([]demo.Hook) error) error {
+// demoReceive runs fn while the demo's endpoints have receivers.
+func (a *App) demoReceive(ctx context.Context, company int64, inbox *demo.Inbox, fn func([]demo.Endpoint) error) error {
 	var receivers []*demo.Receiver
-	var hooks []demo.Hook
+	var endpoints []demo.Endpoint
 	defer func() {
 		for _, r := range receivers {
 			r.Close()
 		}
 	}()
-	for _, hook := range demoHooks {
-		receiver, err := demo.NewReceiver(ctx, hook.name, inbox, hook.answer)
+	for _, endpoint := range demoEndpoints {
+		receiver, err := demo.NewReceiver(ctx, endpoint.name, inbox, endpoint.answer)
 		if err != nil {
 			return err
 		}
 		receivers = append(receivers, receiver)
 		var events []string
-		for _, kind := range hook.events {
+		for _, kind := range endpoint.events {
 			events = append(events, string(kind))
 		}
-		added, err := a.AddWebhook(ctx, WebhookInput{Company: company, URL: receiver.URL, Description: hook.name, Events: events})
+		added, err := a.AddWebhook(ctx, WebhookInput{Company: company, URL: receiver.URL, Description: endpoint.name, Events: events})
 		if err != nil {
 			return err
 		}
 		receiver.SetSecret(added.Secret)
-		hooks = append(hooks, demo.Hook{EndpointID: added.ID, URL: receiver.URL, Events: hook.events, Answer: hook.answer})
+		endpoints = append(endpoints, demo.Endpoint{EndpointID: added.ID, URL: receiver.URL, Events: endpoint.events, Answer: endpoint.answer})
 	}
-	return fn(hooks)
+	return fn(endpoints)
 }
 
 func scopeNames() []string {

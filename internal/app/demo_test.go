@@ -190,16 +190,16 @@ func TestWebhooksOfTheDemoHaveAPast(t *testing.T) {
 		if err := w.Populate(ctx, func(demo.Progress) {}); err != nil {
 			t.Fatal(err)
 		}
-		var hooks []demo.Hook
-		if err := a.demoReceive(ctx, caller.Company.ID, &demo.Inbox{}, func(added []demo.Hook) error {
-			hooks = added
+		var endpoints []demo.Endpoint
+		if err := a.demoReceive(ctx, caller.Company.ID, &demo.Inbox{}, func(added []demo.Endpoint) error {
+			endpoints = added
 			return w.AddLastDay(ctx, added)
 		}); err != nil {
 			t.Fatal(err)
 		}
 		health, err := a.store.EndpointHealth(ctx, caller.Company.ID, 0, time.Now().Add(-domain.HealthWindow))
-		if err != nil || len(health) != len(hooks) {
-			t.Fatalf("%d of %d webhooks have deliveries: %v", len(health), len(hooks), err)
+		if err != nil || len(health) != len(endpoints) {
+			t.Fatalf("%d of %d webhooks have deliveries: %v", len(health), len(endpoints), err)
 		}
 		for i, least := range []int{10, 5, 2} {
 			hours := 0

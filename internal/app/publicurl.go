@@ -34,9 +34,9 @@ func (a *App) publicURL(ctx context.Context) (string, error) {
 	return defaultPublicURL, nil
 }
 
-// settlePublicURL stores the public address of a server unless the installation
+// storePublicURL stores the public address of a server unless the installation
 // has one. It returns the stored address, which may differ from the server's.
-func (a *App) settlePublicURL(ctx context.Context, listening string) (stored string, err error) {
+func (a *App) storePublicURL(ctx context.Context, listening string) (stored string, err error) {
 	if a.config.PublicURL == "" {
 		if err := a.setSetting(ctx, listenURLSetting, a.address(listening)); err != nil {
 			return "", err
@@ -47,14 +47,14 @@ func (a *App) settlePublicURL(ctx context.Context, listening string) (stored str
 	if err != nil {
 		return "", err
 	}
-	value, err := a.store.SettingOnce(ctx, publicURLSetting, []byte(own))
+	value, err := a.store.InitSetting(ctx, publicURLSetting, []byte(own))
 	return string(value), err
 }
 
 // setSetting stores a value whatever was stored before.
 func (a *App) setSetting(ctx context.Context, key, value string) error {
 	for {
-		now, err := a.store.SettingOnce(ctx, key, []byte(value))
+		now, err := a.store.InitSetting(ctx, key, []byte(value))
 		if err != nil || string(now) == value {
 			return err
 		}

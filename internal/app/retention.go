@@ -19,7 +19,7 @@ func (a *App) checkRetention(ctx context.Context, sc ServeConfig) error {
 		{"audit_retention", "audit-retention", "the audit log was", sc.Retention.Audit},
 		{"activity_retention", "activity-retention", "the ids of activities were", sc.Retention.Activities},
 	} {
-		text, err := a.store.SettingOnce(ctx, r.setting, []byte(r.asked.String()))
+		text, err := a.store.InitSetting(ctx, r.setting, []byte(r.asked.String()))
 		if err != nil {
 			return fmt.Errorf("read the stored retention: %w", err)
 		}

@@ -158,7 +158,7 @@ func (a *App) run(ctx context.Context, sc ServeConfig, p *parts) error {
 // announcePublicURL stores the public address. A server that was started with
 // another one than the installation has continues with its own and warns.
 func (a *App) announcePublicURL(ctx context.Context, p *parts, listening string) error {
-	stored, err := a.settlePublicURL(ctx, listening)
+	stored, err := a.storePublicURL(ctx, listening)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cabinet
 
 import (
+	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -22,14 +23,18 @@ const maxLines = 10_000
 // assignInput reads the form of the assign page.
 func (p *page) assignInput(values url.Values) (view.AssignForm, domain.People, domain.AssignCourses) {
 	read := func(name string) string { return cleanText(values.Get(name)) }
-	get := func(name string) string { return strings.TrimSpace(read(name)) }
+	get := func(name string) string { return strings.TrimSpace(read(name)) } // all but the pasted lines
 	form := view.AssignForm{
 		Everyone: get("everyone") != "", Search: get("q"), Pasted: read("pasted"), When: get("when"), Days: get("days"),
 		Date: get("date"), Required: get("required") != "", Again: get("again") != "", DefaultDays: p.identity.Company.DefaultDeadlineDays,
 		Errors: view.Errors{}, ChosenTags: map[string]bool{}, ChosenCourses: map[string]bool{},
 	}
-	who := domain.People{All: form.Everyone, IDs: ids(values["person"])}
+	who := domain.People{All: form.Everyone}
+	var badPerson, badCourse error
+	who.IDs, badPerson = parseIDs("a person", values["person"])
 	if get("listed") != "" {
+		// The filters of the list of employees come with a prefix, because this page has a
+		// search and tags of its own: its q is listedQ here.
 		shown, f := employeeFilterOf(func(name string) string { return read("listed" + strings.ToUpper(name[:1]) + name[1:]) })
 		form.Listed, who.Listed = &shown, &f
 	}
@@ -45,11 +50,16 @@ func (p *page) assignInput(values url.Values) (view.AssignForm, domain.People, d
 	}
 	switch {
 	case len(values["person"]) > maxPicked:
-		form.TooMany = tooManyTicks + ". For more, choose tags, paste their ids or choose everyone."
+		form.Problem = tooManyTicks + ". For more, choose tags, paste their ids or choose everyone."
 	case len(who.Lines) > maxLines:
-		form.TooMany, who.Lines = "Paste at most 10,000 ids or e-mail addresses at once.", nil
+		form.Problem, who.Lines = "Paste at most 10,000 ids or e-mail addresses at once.", nil
+	case badPerson != nil:
+		form.Problem = badPerson.Error()
 	}
-	in := domain.AssignCourses{CourseIDs: ids(values["course"]), Required: form.Required, Again: form.Again}
+	in := domain.AssignCourses{Required: form.Required, Again: form.Again}
+	if in.CourseIDs, badCourse = parseIDs("a course", values["course"]); badCourse != nil {
+		form.Errors["course"] = badCourse.Error()
+	}
 	for _, id := range in.CourseIDs {
 		form.ChosenCourses[strconv.FormatInt(id, 10)] = true
 	}
@@ -63,7 +73,7 @@ func (p *page) assignDeadline(form *view.AssignForm, in *domain.AssignCourses) {
 	case view.WhenDays:
 		days, err := strconv.Atoi(form.Days)
 		if err != nil || days < 1 || days > domain.MaxDeadlineDays {
-			form.Errors["days"] = "Enter a number of days from 1 to 3650."
+			form.Errors["days"] = fmt.Sprintf("Enter a number of days from 1 to %d.", domain.MaxDeadlineDays)
 		}
 		in.Days = days
 	case view.WhenDate:
@@ -77,17 +87,6 @@ func (p *page) assignDeadline(form *view.AssignForm, in *domain.AssignCourses) {
 	default:
 		form.When = view.WhenDefault
 	}
-}
-
-// ids returns the numbers among the first maxPicked values. A form that may send more
-// refuses them with a sentence.
-func ids(values []string) (out []int64) {
-	for _, text := range values[:min(len(values), maxPicked)] {
-		if id, err := strconv.ParseInt(text, 10, 64); err == nil {
-			out = append(out, id)
-		}
-	}
-	return out
 }
 
 func assignForm(p *page) error {
@@ -119,7 +118,7 @@ func (p *page) renderAssign(form view.AssignForm, who domain.People, in domain.A
 			form.Found = append(form.Found, view.PersonOption{ID: e.ID, Name: e.Name, Email: e.Email})
 		}
 	}
-	if form.TooMany == "" {
+	if form.Problem == "" {
 		count, err := p.Assigning.Count(ctx, caller, who, in)
 		if err != nil {
 			return err
@@ -147,12 +146,12 @@ func startAssign(p *page) error {
 	_ = p.r.ParseForm() // a form that can't be read has no values
 	form, who, in := p.assignInput(p.r.PostForm)
 	switch {
-	case form.TooMany != "":
-		form.Errors["who"] = form.TooMany
+	case form.Problem != "":
+		form.Errors["who"] = form.Problem
 	case who.Empty():
 		form.Errors["who"] = "Choose at least one person."
 	}
-	if len(in.CourseIDs) == 0 {
+	if len(in.CourseIDs) == 0 && form.Errors["course"] == "" {
 		form.Errors["course"] = "Choose at least one course."
 	}
 	if len(form.Errors) > 0 {

@@ -1,12 +1,10 @@
 package cabinet
 
 import (
-	"encoding/json"
 	"strconv"
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
 	"github.com/coursebridge/coursebridge/internal/domain"
-	"github.com/coursebridge/coursebridge/internal/service"
 )
 
 func (c *Cabinet) bulkPages(private register) {
@@ -32,32 +30,65 @@ func bulkPick(read fieldReader, ids []string) (view.BulkForm, domain.AssignmentP
 	case len(ids) > maxPicked:
 		return form, pick, domain.Errorf(domain.CodeInvalid, "Tick at most %d assignments at once, or choose all.", maxPicked)
 	}
-	for _, text := range ids {
-		id, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return form, pick, domain.Errorf(domain.CodeInvalid, "“%s” is not the number of an assignment. Tick the assignments again.", text)
-		}
-		pick.IDs = append(pick.IDs, id)
-		form.IDs = append(form.IDs, strconv.FormatInt(id, 10))
+	var err error
+	if pick.IDs, err = parseIDs("an assignment", ids); err != nil {
+		return form, pick, err
 	}
+	form.IDs = formatIDs(pick.IDs)
 	return form, pick, nil
 }
 
-// bulkActions are the actions on several assignments, by their names in forms.
-var bulkActions = map[string]domain.AssignmentAction{
-	"extend": {Kind: domain.ActExtend}, "grant": {Kind: domain.ActGrant}, "revoke": {Kind: domain.ActRevoke},
-	"require": {Kind: domain.ActRequired, Required: true}, "optional": {Kind: domain.ActRequired},
+// parseIDs returns the ids that a form names, of a record such as "a person". It reads
+// no more than maxPicked: a form that may send more refuses them with a sentence.
+// Codes: invalid_request.
+func parseIDs(record string, values []string) (ids []int64, err error) {
+	for _, text := range values[:min(len(values), maxPicked)] {
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return nil, domain.Errorf(domain.CodeInvalid, "“%s” is not the number of %s. Choose again.", text, record)
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
 }
 
-// bulkName returns the name of an action on several assignments.
-func bulkName(action domain.AssignmentAction) string {
-	switch {
-	case action.Kind != domain.ActRequired:
-		return string(action.Kind)
-	case action.Required:
-		return "require"
+func formatIDs(ids []int64) (out []string) {
+	for _, id := range ids {
+		out = append(out, strconv.FormatInt(id, 10))
 	}
-	return "optional"
+	return out
+}
+
+// bulkActions are the actions on several assignments with their names in forms.
+var bulkActions = []struct {
+	name   string
+	action domain.AssignmentAction
+}{
+	{"extend", domain.AssignmentAction{Kind: domain.ActExtend}},
+	{"grant", domain.AssignmentAction{Kind: domain.ActGrant}},
+	{"revoke", domain.AssignmentAction{Kind: domain.ActRevoke}},
+	{"require", domain.AssignmentAction{Kind: domain.ActRequired, Required: true}},
+	{"optional", domain.AssignmentAction{Kind: domain.ActRequired}},
+}
+
+// bulkAction returns the action of a name in forms.
+func bulkAction(name string) (action domain.AssignmentAction, found bool) {
+	for _, a := range bulkActions {
+		if a.name == name {
+			return a.action, true
+		}
+	}
+	return action, false
+}
+
+// bulkName returns the name of an action in forms. Its days do not matter.
+func bulkName(action domain.AssignmentAction) string {
+	for _, a := range bulkActions {
+		if a.action.Kind == action.Kind && a.action.Required == action.Required {
+			return a.name
+		}
+	}
+	return string(action.Kind)
 }
 
 func bulkForm(p *page) error {
@@ -65,7 +96,7 @@ func bulkForm(p *page) error {
 	if err != nil {
 		return p.redirectProblem(err.Error(), form.Filter.Path())
 	}
-	if _, known := bulkActions[form.Act]; !known {
+	if _, found := bulkAction(form.Act); !found {
 		form.Act = string(domain.ActExtend)
 	}
 	return p.renderBulk(form, pick)
@@ -73,7 +104,8 @@ func bulkForm(p *page) error {
 
 // renderBulk answers with the form and what it would do.
 func (p *page) renderBulk(form view.BulkForm, pick domain.AssignmentPick) error {
-	count, err := p.Bulk.Count(p.r.Context(), p.caller(), pick, bulkActions[form.Act])
+	action, _ := bulkAction(form.Act)
+	count, err := p.Bulk.Count(p.r.Context(), p.caller(), pick, action)
 	if err != nil {
 		return err
 	}
@@ -92,8 +124,8 @@ func startBulk(p *page) error {
 	if err != nil {
 		return p.redirectProblem(err.Error(), form.Filter.Path())
 	}
-	action, known := bulkActions[form.Act]
-	if !known { // nothing is done by default
+	action, found := bulkAction(form.Act)
+	if !found { // nothing is done by default
 		return p.redirectProblem("Choose first what to do with them: extend the deadlines, for example.", form.Filter.Path())
 	}
 	if action.Kind == domain.ActExtend {
@@ -103,103 +135,6 @@ func startBulk(p *page) error {
 	if errs, ok := formErrors(err); ok {
 		form.Errors = errs
 		return p.renderBulk(form, pick)
-	}
-	if err != nil {
-		return err
-	}
-	return p.redirect(view.PathJob(job.ID))
-}
-
-func (c *Cabinet) jobPages(private register) {
-	private("GET "+view.PathJobs+"/{id}", showJob)
-	private("GET "+view.PathJobs+"/{id}/cancel", confirmCancelJob)
-	private("POST "+view.PathJobs+"/{id}/cancel", cancelJob)
-	private("POST "+view.PathJobs+"/{id}/undo", undoJob)
-}
-
-// jobFromPath returns the company's background work that the path names.
-func (p *page) jobFromPath() (domain.Job, error) {
-	id, err := p.authorizedID()
-	if err != nil {
-		return domain.Job{}, err
-	}
-	return p.Jobs.Get(p.r.Context(), p.caller(), id)
-}
-
-func showJob(p *page) error {
-	job, err := p.jobFromPath()
-	if err != nil {
-		return err
-	}
-	v, err := p.jobView(job)
-	if err != nil {
-		return err
-	}
-	return p.renderOK(view.JobPage(p.shell(), v))
-}
-
-func (p *page) jobView(job domain.Job) (view.Job, error) {
-	v := view.Job{
-		ID: job.ID, Path: view.PathJob(job.ID), Total: job.Total, Done: job.Done, Problem: job.Problem, RequestedBy: job.RequestedBy, StartedAt: job.CreatedAt,
-		FinishedAt: job.FinishedAt, Canceled: job.CanceledAt != nil, CanUndo: p.Bulk.CanUndo(job, p.Now()), Section: view.SectionAssignments,
-	}
-	switch job.Kind {
-	case service.JobAct:
-		action, err := service.JobActOf(job)
-		if err != nil {
-			return v, err
-		}
-		v.Title, v.Noun, v.Back = view.ActTitle(bulkName(action), action.Days), [2]string{"assignment", "assignments"}, view.Link{Text: "Assignments", Path: view.PathAssignments}
-		v.Outcomes = view.ActOutcomes(bulkName(action), service.TallyOf(job))
-	case service.JobAssign:
-		v.Title, v.Noun, v.Back = "Assign courses", [2]string{"person", "people"}, view.Link{Text: "Assignments", Path: view.PathAssignments}
-		v.Outcomes = view.AssignOutcomes(service.TallyOf(job))
-	case service.JobPeople:
-		return v, describePeopleJob(&v, job)
-	case domain.JobImport:
-		v.Title, v.Noun, v.Back = "Import people", [2]string{"row", "rows"}, view.Link{Text: "Employees", Path: view.PathEmployees}
-		var id int64
-		if err := json.Unmarshal(job.Input, &id); err != nil {
-			return v, err
-		}
-		v.Path = view.PathImportStep(id, "result")
-	default:
-		v.Title, v.Noun, v.Back = "Background work", [2]string{"record", "records"}, view.Link{Text: "Home", Path: view.PathHome}
-	}
-	return v, nil
-}
-
-func confirmCancelJob(p *page) error {
-	job, err := p.jobFromPath()
-	if err != nil {
-		return err
-	}
-	v, err := p.jobView(job)
-	if err != nil {
-		return err
-	}
-	return p.showConfirm(view.JobCancel(v))
-}
-
-func cancelJob(p *page) error {
-	job, err := p.jobFromPath()
-	if err != nil {
-		return err
-	}
-	if err := p.Jobs.Cancel(p.r.Context(), p.caller(), job.ID); err != nil {
-		return err
-	}
-	return p.redirectDone("The work is canceled. What was done so far stays.", view.PathJob(job.ID))
-}
-
-func undoJob(p *page) error {
-	id, err := p.id()
-	if err != nil {
-		return err
-	}
-	job, err := p.Bulk.Undo(p.r.Context(), p.caller(), id)
-	if known, ok := asError(err); ok && known.Code == domain.CodeConflict {
-		return p.redirectProblem(known.Message, view.PathJob(id))
 	}
 	if err != nil {
 		return err

@@ -39,10 +39,7 @@ func employeeFilterOf(read fieldReader) (view.EmployeeFilter, domain.EmployeeLis
 
 func employees(p *page) error {
 	shown, f := p.employeeFilter()
-	pg := domain.PageRequest{Limit: employeeRows}
-	if after, err := strconv.ParseInt(p.query("after"), 10, 64); err == nil {
-		pg.After = &domain.Cursor{ID: after}
-	}
+	pg := p.peoplePage(employeeRows)
 	found, err := p.Learning.EmployeeOverviews(p.r.Context(), p.caller(), f, pg)
 	if err != nil {
 		return err

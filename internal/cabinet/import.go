@@ -210,7 +210,10 @@ func correctImport(p *page) error {
 	if err != nil {
 		return err
 	}
-	numbers := ids(p.fields("row"))
+	numbers, err := parseIDs("a row", p.fields("row"))
+	if err != nil {
+		return err
+	}
 	rows, err := p.Imports.RowsByNumber(p.r.Context(), in, numbers)
 	if err != nil {
 		return err

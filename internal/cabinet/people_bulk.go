@@ -3,7 +3,6 @@ package cabinet
 import (
 	"fmt"
 	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/cabinet/view"
@@ -31,12 +30,11 @@ func (p *page) peopleBulk(read fieldReader, picked []string) (view.PeopleBulk, d
 		Filter: shown, Act: read("act"), All: read("all") != "", Tags: read("tags"), When: read("when"), Date: read("date"),
 		MinDate: p.tomorrow(), Errors: view.Errors{},
 	}
-	who := domain.People{IDs: ids(picked)}
+	ids, malformed := parseIDs("a person", picked)
+	form.IDs = formatIDs(ids)
+	who := domain.People{IDs: ids}
 	if form.All {
 		who = domain.People{Listed: &f}
-	}
-	for _, id := range who.IDs {
-		form.IDs = append(form.IDs, strconv.FormatInt(id, 10))
 	}
 	switch domain.PeopleActKind(form.Act) {
 	case domain.PeopleTag, domain.PeopleUntag, domain.PeopleOffboard, assignAct:
@@ -47,6 +45,8 @@ func (p *page) peopleBulk(read fieldReader, picked []string) (view.PeopleBulk, d
 		form.When = "now"
 	}
 	switch {
+	case !form.All && malformed != nil:
+		return form, who, malformed
 	case who.Empty():
 		return form, who, domain.Errorf(domain.CodeInvalid, "Tick the people first, or choose all.")
 	case !form.All && len(picked) > maxPicked:

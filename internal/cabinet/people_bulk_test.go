@@ -53,6 +53,20 @@ func TestActionsOnManyPeople(t *testing.T) {
 	})
 }
 
+// Something that is not an id is refused, instead of leaving that person out.
+func TestMalformedPicksAreRefused(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(f fixture) {
+		v, l := f.administrator(), f.newLearners(1)
+		course, person := strconv.FormatInt(l.course, 10), v.get(view.PathEmployees).find(`href="`+view.PathEmployees+`/(\d+)"`)
+		const refusal = "“12x” is not the number of "
+		v.post(view.PathAssign, "person", person, "person", "12x", "course", course).wantStatus(http.StatusUnprocessableEntity).wantText(refusal)
+		v.post(view.PathAssign, "person", person, "course", course, "course", "12x").wantStatus(http.StatusUnprocessableEntity).wantText(refusal)
+		v.get(view.PathPeopleBulk + "?act=tag&id=12x&id=" + person).wantRedirect(view.PathEmployees).wantText(refusal)
+		v.get(view.PathBulk + "?act=revoke&id=12x").wantRedirect(view.PathAssignments).wantText(refusal)
+	})
+}
+
 // More ticks than a form can name, and more pasted lines than can be read at once, are
 // refused with a sentence. They used to be cut without one.
 func TestTooManyTicksAreRefused(t *testing.T) {

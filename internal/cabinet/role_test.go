@@ -20,7 +20,7 @@ const (
 	manage               // owners do it
 )
 
-// routeAccess says for each page that needs a session what it needs. A page that is
+// routeAccess lists what each page that needs a session requires. A page that is
 // missing here fails the test.
 var routeAccess = map[string]access{
 	"GET " + view.PathHome: look, "GET " + view.PathImports + "/{id}/missing.csv": look, "GET " + view.PathOverview: look, "GET " + view.PathAudit: look, "GET " + view.PathAuditExport: look,

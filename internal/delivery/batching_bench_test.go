@@ -20,7 +20,7 @@ func BenchmarkBatching(b *testing.B) {
 		r := newFixture(b, s)
 		var endpoints []domain.Endpoint
 		for range callers {
-			endpoints = append(endpoints, r.hook("https://receiver.example"))
+			endpoints = append(endpoints, r.addEndpoint("https://receiver.example"))
 		}
 		request := func(caller int) domain.FetchRequest {
 			return domain.FetchRequest{Key: endpoints[caller%callers].Key(), Limit: minFetchSize}

@@ -24,25 +24,30 @@ func eachEngine(b *testing.B, fn func(b *testing.B, s *store.Store)) {
 	})
 }
 
+// queued is an event with its delivery.
+type queued struct {
+	company, event, endpoint int64
+	id                       string
+}
+
 // pile puts n due deliveries into the queue, shared by the endpoints.
 func (r *fixture) pile(n int, endpoints ...domain.Endpoint) {
 	r.t.Helper()
 	body := []byte(`{"event":"employee.joined","data":"` + strings.Repeat("x", 500) + `"}`)
 	for first := 0; first < n; first += 1000 {
-		var companies, ids, targets []int64
-		var keys []string
+		var items []queued
 		for i := first; i < min(first+1000, n); i++ {
-			companies, ids = append(companies, r.c.Company.ID), append(ids, int64(1_000_000+i))
-			targets, keys = append(targets, endpoints[i%len(endpoints)].ID), append(keys, uuid.Must(uuid.NewV7()).String())
+			items = append(items, queued{r.c.Company.ID, int64(1_000_000 + i), endpoints[i%len(endpoints)].ID, uuid.Must(uuid.NewV7()).String()})
 		}
+		columns := db.Columns(items,
+			db.IntColumn("company", func(q *queued) int64 { return q.company }), db.IntColumn("event", func(q *queued) int64 { return q.event }),
+			db.IntColumn("target", func(q *queued) int64 { return q.endpoint }), db.UUIDColumn("key", func(q *queued) string { return q.id }))
 		err := r.s.Engine().Write(r.t.Context(), func(tx db.Tx) error {
-			rows, args := r.s.Engine().ValuesTable(3, db.Column{Name: "company", Type: db.Int, Values: companies}, db.Column{Name: "event", Type: db.Int, Values: ids},
-				db.Column{Name: "target", Type: db.Int, Values: targets}, db.Column{Name: "key", Type: db.UUID, Values: keys})
+			rows, args := r.s.Engine().ValuesTable(3, columns...)
 			b := &db.Batch{}
 			b.Exec(`INSERT INTO events (company_id, id, kind, occurred_at, employee_id, assignment_id, external_id, body)
 				SELECT company, event, 'employee.joined', $1, 0, 0, '', $2 FROM `+rows+` r`, append([]any{r.s.Now(), body}, args...)...)
-			rows, args = r.s.Engine().ValuesTable(2, db.Column{Name: "company", Type: db.Int, Values: companies}, db.Column{Name: "event", Type: db.Int, Values: ids},
-				db.Column{Name: "target", Type: db.Int, Values: targets}, db.Column{Name: "key", Type: db.UUID, Values: keys})
+			rows, args = r.s.Engine().ValuesTable(2, columns...)
 			b.Exec(`INSERT INTO deliveries (company_id, id, endpoint_id, event_id, kind, state, attempts, round_start, due_at,
 					created_at, status_code, error_kind, requested_by)
 				SELECT company, key, target, event, 'employee.joined', 'pending', 0, 0, $1, $1, 0, '', '' FROM `+rows+` r`,
@@ -78,11 +83,11 @@ func BenchmarkDispatch(b *testing.B) {
 	for _, endpoints := range []int{1, 50} {
 		b.Run(fmt.Sprintf("endpoints=%d", endpoints), func(b *testing.B) {
 			eachEngine(b, func(b *testing.B, s *store.Store) {
-				to := newHookReceiver(b, nil)
+				to := newWebhookReceiver(b, nil)
 				r := newFixture(b, s)
 				var list []domain.Endpoint
 				for range endpoints {
-					list = append(list, r.hook(to.URL))
+					list = append(list, r.addEndpoint(to.URL))
 				}
 				r.pile(b.N, list...)
 				b.ResetTimer()
@@ -102,15 +107,15 @@ func BenchmarkLatency(b *testing.B) {
 	for _, stalled := range []int{0, 5000} {
 		b.Run(fmt.Sprintf("stalled=%d", stalled), func(b *testing.B) {
 			eachEngine(b, func(b *testing.B, s *store.Store) {
-				to, dead := newHookReceiver(b, nil), newHookReceiver(b, nil)
+				to, dead := newWebhookReceiver(b, nil), newWebhookReceiver(b, nil)
 				dead.answer = hang(b)
 				r := newFixture(b, s)
 				if stalled > 0 {
 					other := &fixture{t: b, s: s, c: storetest.Company(b, s, "stalled")}
-					other.pile(stalled, other.hook(dead.URL))
+					other.pile(stalled, other.addEndpoint(dead.URL))
 				}
 				r.start()
-				r.hook(to.URL)
+				r.addEndpoint(to.URL)
 				r.hire("warm", 1)
 				receive(b, to.arrivals)
 				took := make([]time.Duration, b.N)

@@ -75,7 +75,7 @@ func TestSteppedClocksNeitherRepeatNorDelay(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			first, second, step := steppedStores(t, address(t))
-			to := newHookReceiver(t, nil)
+			to := newWebhookReceiver(t, nil)
 			release := make(chan struct{})
 			to.answer = func(_ http.ResponseWriter, n int) {
 				if n <= 2 {
@@ -91,7 +91,7 @@ func TestSteppedClocksNeitherRepeatNorDelay(t *testing.T) {
 			b.config.Bus = second.Engine()
 			b.d = NewDispatcher(b.config)
 			b.start()
-			a.hook(to.URL)
+			a.addEndpoint(to.URL)
 			a.hire("e", 2)
 			seen := map[string]int{} // attempts
 			note := func(got arrival) bool {

@@ -39,7 +39,7 @@ func TestErasureCutsShortWhatIsUnderWay(t *testing.T) {
 		url, began, cut := newHangingReceiver(t)
 		r := newFixture(t, s).start()
 		s.OnErased(r.d.StopSending)
-		r.hook(url)
+		r.addEndpoint(url)
 		r.hire("e", 1)
 		receive(t, began)
 		if err := s.DeleteEmployee(t.Context(), r.c, "e0"); err != nil {
@@ -59,7 +59,7 @@ func TestErasureCutsShortAnotherReplicasAttempt(t *testing.T) {
 		url, began, cut := newHangingReceiver(t)
 		sending := newFixture(t, s).start()
 		erasing := sending.replica().start()
-		sending.hook(url)
+		sending.addEndpoint(url)
 		sending.hire("e", 1)
 		receive(t, began)
 		first, second := sending.d, erasing.d
@@ -89,7 +89,7 @@ func TestErasureByAProcessThatSendsNothing(t *testing.T) {
 		quiet := NewCanceller(sending.replica().config.CancellerConfig)
 		go quiet.Listen(t.Context())
 		s.OnErased(quiet.StopSending)
-		sending.hook(url)
+		sending.addEndpoint(url)
 		sending.hire("e", 1)
 		receive(t, began)
 		if err := s.DeleteEmployee(t.Context(), sending.c, "e0"); err != nil {
@@ -129,7 +129,7 @@ func TestLostRequestOfAnErasureIsRepeated(t *testing.T) {
 		quiet := NewCanceller(config)
 		go quiet.Listen(t.Context())
 		s.OnErased(quiet.StopSending)
-		sending.hook(url)
+		sending.addEndpoint(url)
 		sending.hire("e", 1)
 		receive(t, began)
 		asked := time.Now()

@@ -105,13 +105,13 @@ func (r *fixture) restarted() *fixture {
 	return &fixture{t: r.t, s: r.s, c: r.c, config: config, queue: r.queue, d: NewDispatcher(config)}
 }
 
-// hook subscribes a URL of the company to new employees.
-func (r *fixture) hook(url string) domain.Endpoint {
+// addEndpoint subscribes a URL of the company to new employees.
+func (r *fixture) addEndpoint(url string) domain.Endpoint {
 	r.t.Helper()
-	return hookOf(r.t, r.s, r.c, url)
+	return addEndpointFor(r.t, r.s, r.c, url)
 }
 
-func hookOf(t testing.TB, s *store.Store, c domain.Caller, url string) domain.Endpoint {
+func addEndpointFor(t testing.TB, s *store.Store, c domain.Caller, url string) domain.Endpoint {
 	t.Helper()
 	in := domain.EndpointInput{URL: url, Events: []domain.EventKind{domain.EventEmployeeJoined}}
 	e, err := s.AddEndpoint(t.Context(), c, in, domain.SealedSecret(NewSecret()))
@@ -182,7 +182,7 @@ type receiver struct {
 	n        int
 }
 
-func newHookReceiver(t testing.TB, answer func(w http.ResponseWriter, n int)) *receiver {
+func newWebhookReceiver(t testing.TB, answer func(w http.ResponseWriter, n int)) *receiver {
 	t.Helper()
 	r := &receiver{arrivals: make(chan arrival, 100_000), answer: answer}
 	r.Server = newReceiver(t, func(w http.ResponseWriter, req *http.Request) {

@@ -14,20 +14,20 @@ import (
 func TestEndpointDisabledWhileItWaitsKeepsNoSlot(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, nil)
+		to := newWebhookReceiver(t, nil)
 		release := make(chan struct{})
 		to.answer = func(http.ResponseWriter, int) { <-release }
 		r := newFixture(t, s, func(c *DispatcherConfig) {
 			c.Limits, c.Lease = Limits{PerEndpoint: 1, PerCompany: 1, Total: 1}, shortLease // all reserves together may double the total
 		}).start()
 		for range 2 {
-			r.hook(to.URL)
+			r.addEndpoint(to.URL)
 		}
 		r.hire("e", 1)
 		for range 2 {
 			receive(t, to.arrivals)
 		}
-		third := r.hook(to.URL)
+		third := r.addEndpoint(to.URL)
 		r.hire("f", 1)
 		waitUntil(t, func() bool {
 			q := r.queueOf(third)

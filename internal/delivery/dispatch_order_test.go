@@ -52,7 +52,7 @@ func TestRequestsAreSentInTurn(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		to := newSlowReceiver(t)
 		r := newFixture(t, s, func(c *DispatcherConfig) { c.Sender = to })
-		r.hook("https://receiver.example")
+		r.addEndpoint("https://receiver.example")
 		r.hire("e", firstWindow)
 		r.start()
 		for i := range firstWindow {
@@ -72,7 +72,7 @@ func TestRequestThatIsStuckIsPassed(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		to := newSlowReceiver(t)
 		r := newFixture(t, s, func(c *DispatcherConfig) { c.Sender = to })
-		r.hook("https://receiver.example")
+		r.addEndpoint("https://receiver.example")
 		r.hire("e", 2)
 		r.start()
 		to.wants(t, 0)
@@ -83,7 +83,7 @@ func TestRequestThatIsStuckIsPassed(t *testing.T) {
 func TestRequestIsWrittenBeforeItIsAnswered(t *testing.T) {
 	t.Parallel()
 	written := make(chan struct{})
-	to := newHookReceiver(t, func(w http.ResponseWriter, _ int) {
+	to := newWebhookReceiver(t, func(w http.ResponseWriter, _ int) {
 		<-written
 		w.WriteHeader(http.StatusNoContent)
 	})

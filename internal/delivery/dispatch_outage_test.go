@@ -31,7 +31,7 @@ func (f *failing) RecordResults(ctx context.Context, results []domain.DeliveryRe
 func TestResultsOutlastAnOutage(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, nil)
+		to := newWebhookReceiver(t, nil)
 		var tries atomic.Int64
 		r := newFixture(t, s, func(c *DispatcherConfig) {
 			c.Queue = &failing{c.Queue.(*watched), func([]domain.DeliveryResult) error {
@@ -41,7 +41,7 @@ func TestResultsOutlastAnOutage(t *testing.T) {
 				return nil
 			}}
 		}).start()
-		r.hook(to.URL)
+		r.addEndpoint(to.URL)
 		r.hire("e", 1)
 		got := receive(t, to.arrivals)
 		r.recorded(1)
@@ -54,7 +54,7 @@ func TestResultsOutlastAnOutage(t *testing.T) {
 func TestResultThatCanNotBeWrittenKeepsNoOtherBack(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, nil)
+		to := newWebhookReceiver(t, nil)
 		bad := ""
 		r := newFixture(t, s, func(c *DispatcherConfig) {
 			c.Queue = &failing{c.Queue.(*watched), func(results []domain.DeliveryResult) error {
@@ -66,7 +66,7 @@ func TestResultThatCanNotBeWrittenKeepsNoOtherBack(t *testing.T) {
 				return nil
 			}}
 		})
-		r.hook(to.URL)
+		r.addEndpoint(to.URL)
 		r.hire("e", 8)
 		page, err := s.Deliveries(t.Context(), r.c.Company.ID, domain.DeliveryFilter{}, nil, 10)
 		if err != nil {
@@ -91,7 +91,7 @@ func TestFailuresAreCountedAsRecorded(t *testing.T) {
 		t.Run(fmt.Sprintf("refused=%t", refused), func(t *testing.T) {
 			t.Parallel()
 			storetest.Each(t, func(t *testing.T, s *store.Store) {
-				to := newHookReceiver(t, statuses(500))
+				to := newWebhookReceiver(t, statuses(500))
 				registry := prometheus.NewRegistry()
 				metrics, err := NewMetrics(registry)
 				if err != nil {
@@ -107,7 +107,7 @@ func TestFailuresAreCountedAsRecorded(t *testing.T) {
 						return nil
 					}}
 				}).start()
-				r.hook(to.URL)
+				r.addEndpoint(to.URL)
 				r.hire("e", 1)
 				waitUntil(t, func() bool { return tries.Load() >= 2 || !refused && tries.Load() == 1 }) // it is given up after two
 				if err := r.d.Stop(t.Context()); err != nil {
@@ -129,9 +129,9 @@ func (lockedSecrets) Open(string, []byte) ([]byte, error) { return nil, errors.N
 func TestNothingIsSentUnsigned(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, nil)
+		to := newWebhookReceiver(t, nil)
 		r := newFixture(t, s, func(c *DispatcherConfig) { c.Secrets = lockedSecrets{} }).start()
-		r.hook(to.URL)
+		r.addEndpoint(to.URL)
 		r.hire("e", 1)
 		got := r.recorded(1)[0].Attempt
 		if got.ErrorKind != string(KindInternal) || !strings.Contains(got.Error, "tell the operator") || got.StartedAt.IsZero() || len(to.arrivals) > 0 {

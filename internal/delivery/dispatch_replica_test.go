@@ -19,9 +19,9 @@ const shortLease = 200 * time.Millisecond
 func TestLeaseOfADeadReplicaIsTakenOver(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, nil)
+		to := newWebhookReceiver(t, nil)
 		r := newFixture(t, s, func(c *DispatcherConfig) { c.Lease = shortLease }).start()
-		e := r.hook(to.URL)
+		e := r.addEndpoint(to.URL)
 		asks := []domain.FetchRequest{{Key: e.Key(), Limit: 1}}
 		began := time.Now()
 		leases, err := s.ClaimEndpoints(t.Context(), "dead", shortLease, asks)
@@ -39,7 +39,7 @@ func TestLeaseOfADeadReplicaIsTakenOver(t *testing.T) {
 func TestReplicaKilledMidFlight(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, nil)
+		to := newWebhookReceiver(t, nil)
 		release := make(chan struct{})
 		to.answer = func(_ http.ResponseWriter, n int) {
 			if n <= firstWindow {
@@ -53,7 +53,7 @@ func TestReplicaKilledMidFlight(t *testing.T) {
 				c.Lease, c.Poll = time.Hour, time.Hour
 			}
 		})
-		r.hook(to.URL)
+		r.addEndpoint(to.URL)
 		const n = 20
 		r.hire("e", n)
 		if err := r.d.Start(t.Context()); err != nil {
@@ -81,7 +81,7 @@ func TestReplicaKilledMidFlight(t *testing.T) {
 func TestTwoReplicasShareTheWork(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, nil)
+		to := newWebhookReceiver(t, nil)
 		a := newFixture(t, s)
 		b := a.replica()
 		// Changes are committed next to either of the two.
@@ -96,7 +96,7 @@ func TestTwoReplicasShareTheWork(t *testing.T) {
 		a.start()
 		b.start()
 		for range 4 {
-			a.hook(to.URL)
+			a.addEndpoint(to.URL)
 		}
 		const n = 50
 		a.hire("e", n)
@@ -115,12 +115,12 @@ func TestTwoReplicasShareTheWork(t *testing.T) {
 	})
 }
 
-func TestReplicaTellsTheOneThatHoldsTheLease(t *testing.T) {
+func TestReplicaNotifiesTheHolderOfTheLease(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, nil)
+		to := newWebhookReceiver(t, nil)
 		a := newFixture(t, s, func(c *DispatcherConfig) { c.Lease = time.Hour }).start()
-		a.hook(to.URL)
+		a.addEndpoint(to.URL)
 		a.hire("a", 1)
 		receive(t, to.arrivals)
 		b := a.replica().start()
@@ -157,12 +157,12 @@ func (blindQueue) DeliveryBacklog(context.Context, string, time.Duration) (domai
 func TestFailedNoticeIsRepeated(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, nil)
+		to := newWebhookReceiver(t, nil)
 		to.answer = hang(t)
 		a := newFixture(t, s, func(c *DispatcherConfig) {
 			c.Lease, c.Queue = time.Second, blindQueue{c.Queue.(*watched)}
 		}).start()
-		a.hook(to.URL)
+		a.addEndpoint(to.URL)
 		a.hire("e", 1)
 		receive(t, to.arrivals)
 		b, bus := a.replica(), &failingBus{Bus: s.Engine()}
@@ -182,7 +182,7 @@ func TestFailedNoticeIsRepeated(t *testing.T) {
 func TestReplicaThatStopsHandsOver(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, nil)
+		to := newWebhookReceiver(t, nil)
 		release := make(chan struct{})
 		to.answer = func(_ http.ResponseWriter, n int) {
 			if n == 1 {
@@ -190,7 +190,7 @@ func TestReplicaThatStopsHandsOver(t *testing.T) {
 			}
 		}
 		a := newFixture(t, s, func(c *DispatcherConfig) { c.Lease, c.Limits.PerEndpoint = time.Hour, 1 }).start()
-		a.hook(to.URL)
+		a.addEndpoint(to.URL)
 		a.hire("e", 3)
 		first := receive(t, to.arrivals)
 		b := a.replica().start()
@@ -228,9 +228,9 @@ func (deafBus) Listen(ctx context.Context, _ string, _ func([]string)) error {
 func TestPollFindsALeaseWhoseReleaseWasMissed(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, nil)
+		to := newWebhookReceiver(t, nil)
 		a := newFixture(t, s, func(c *DispatcherConfig) { c.Lease, c.Poll = time.Hour, 20*time.Millisecond }).start()
-		a.hook(to.URL)
+		a.addEndpoint(to.URL)
 		a.hire("e", 1)
 		receive(t, to.arrivals)
 		b := a.replica()
@@ -252,10 +252,10 @@ func TestPollFindsALeaseWhoseReleaseWasMissed(t *testing.T) {
 func TestStopCutsShortWithoutCounting(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, nil)
+		to := newWebhookReceiver(t, nil)
 		to.answer = hang(t)
 		r := newFixture(t, s).start()
-		e := r.hook(to.URL)
+		e := r.addEndpoint(to.URL)
 		r.hire("e", 1)
 		got := receive(t, to.arrivals)
 		r.stop()
@@ -274,10 +274,10 @@ func TestStopCutsShortWithoutCounting(t *testing.T) {
 func TestOldestDueIsWhatNobodyLooksAfter(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, nil)
+		to := newWebhookReceiver(t, nil)
 		to.answer = hang(t)
 		r := newFixture(t, s)
-		r.hook(to.URL)
+		r.addEndpoint(to.URL)
 		r.hire("e", 1)
 		err := s.Engine().Write(t.Context(), func(tx db.Tx) error {
 			_, err := tx.Exec(t.Context(), `UPDATE deliveries SET due_at = $1`, s.Now().Add(-time.Minute))

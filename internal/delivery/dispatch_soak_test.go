@@ -26,7 +26,7 @@ func (r *fixture) kill() {
 func TestNothingIsLostWhenReplicasDie(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, func(w http.ResponseWriter, n int) {
+		to := newWebhookReceiver(t, func(w http.ResponseWriter, n int) {
 			if n%5 == 0 {
 				w.WriteHeader(http.StatusServiceUnavailable)
 			}
@@ -37,7 +37,7 @@ func TestNothingIsLostWhenReplicasDie(t *testing.T) {
 		})
 		steady := r.replica().start()
 		for range 3 {
-			r.hook(to.URL)
+			r.addEndpoint(to.URL)
 		}
 		const rounds, each = 6, 12
 		for round := range rounds {

@@ -13,9 +13,9 @@ import (
 func TestDispatcherIsStartedOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, nil)
+		to := newWebhookReceiver(t, nil)
 		r := newFixture(t, s, func(c *DispatcherConfig) { c.Lease = time.Hour }).start()
-		e := r.hook(to.URL)
+		e := r.addEndpoint(to.URL)
 		r.hire("e", 1)
 		receive(t, to.arrivals)
 		if err := r.d.Start(t.Context()); err == nil {

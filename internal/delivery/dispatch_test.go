@@ -18,9 +18,9 @@ import (
 func TestEventsAreDelivered(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, nil)
+		to := newWebhookReceiver(t, nil)
 		r := newFixture(t, s).start()
-		r.hook(to.URL)
+		r.addEndpoint(to.URL)
 		for _, name := range []string{"a", "b", "c"} {
 			r.hire(name, 1)
 			got := receive(t, to.arrivals)
@@ -40,9 +40,9 @@ func TestEventsAreDelivered(t *testing.T) {
 func TestDeliveriesStartInOrder(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, nil)
+		to := newWebhookReceiver(t, nil)
 		r := newFixture(t, s, func(c *DispatcherConfig) { c.Limits.PerEndpoint = 1 })
-		r.hook(to.URL)
+		r.addEndpoint(to.URL)
 		const n = 150 // several fetches
 		r.hire("e", n)
 		r.start()
@@ -60,13 +60,13 @@ func TestDeliveriesStartInOrder(t *testing.T) {
 func TestEndpointRateIsRespected(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		slow, quick := newHookReceiver(t, nil), newHookReceiver(t, nil)
+		slow, quick := newWebhookReceiver(t, nil), newWebhookReceiver(t, nil)
 		r := newFixture(t, s)
 		in := domain.EndpointInput{URL: slow.URL, Events: []domain.EventKind{domain.EventEmployeeJoined}, RatePerMinute: 240}
 		if _, err := s.AddEndpoint(t.Context(), r.c, in, domain.SealedSecret(NewSecret())); err != nil {
 			t.Fatal(err)
 		}
-		r.hook(quick.URL)
+		r.addEndpoint(quick.URL)
 		const n = 5
 		r.hire("e", n)
 		began := time.Now()
@@ -86,9 +86,9 @@ func TestEndpointRateIsRespected(t *testing.T) {
 func TestFailedAttemptsAreRepeated(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, statuses(500, 404, 200))
+		to := newWebhookReceiver(t, statuses(500, 404, 200))
 		r := newFixture(t, s).start()
-		r.hook(to.URL)
+		r.addEndpoint(to.URL)
 		r.hire("e", 1)
 		first := receive(t, to.arrivals)
 		for _, number := range []string{"2", "3"} {
@@ -112,9 +112,9 @@ func TestFailedAttemptsAreRepeated(t *testing.T) {
 func TestDeliveryFailsAfterTheLastAttemptAndCanBeSentAgain(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, statuses(500, 500, 500, 503, 200))
+		to := newWebhookReceiver(t, statuses(500, 500, 500, 503, 200))
 		r := newFixture(t, s).start()
-		r.hook(to.URL)
+		r.addEndpoint(to.URL)
 		r.hire("e", 1)
 		results := r.recorded(3)
 		id := results[2].Delivery.ID
@@ -140,20 +140,20 @@ func TestDeliveryFailsAfterTheLastAttemptAndCanBeSentAgain(t *testing.T) {
 func TestStalledReceiverHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		stalled, prompt := newHookReceiver(t, nil), newHookReceiver(t, nil)
+		stalled, prompt := newWebhookReceiver(t, nil), newWebhookReceiver(t, nil)
 		stalled.answer = hang(t)
 		// So tight that the hanging receivers alone fill it.
 		r := newFixture(t, s, func(c *DispatcherConfig) { c.Limits = Limits{PerEndpoint: 8, PerCompany: 8, Total: 12} }).start()
 		for range 3 {
-			r.hook(stalled.URL)
+			r.addEndpoint(stalled.URL)
 		}
 		neighbour := storetest.Company(t, s, "neighbour")
 		r.hire("stall", 20)
 		for range 3 * firstWindow {
 			receive(t, stalled.arrivals)
 		}
-		r.hook(prompt.URL)
-		hookOf(t, s, neighbour, prompt.URL)
+		r.addEndpoint(prompt.URL)
+		addEndpointFor(t, s, neighbour, prompt.URL)
 		r.hire("same", 3)
 		hireAt(t, s, neighbour, "other", 3)
 		for range 6 {
@@ -165,13 +165,13 @@ func TestStalledReceiverHoldsUpNobody(t *testing.T) {
 func TestGoneDisablesAndHolds(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, statuses(http.StatusGone))
+		to := newWebhookReceiver(t, statuses(http.StatusGone))
 		parked := make(chan int, 10)
 		r := newFixture(t, s, func(c *DispatcherConfig) {
 			c.Limits.PerEndpoint = 1
 			c.Queue = &parking{c.Queue.(*watched), parked}
 		})
-		e := r.hook(to.URL)
+		e := r.addEndpoint(to.URL)
 		r.hire("e", 5)
 		r.start()
 		if n := receive(t, parked); n != 5 {
@@ -192,7 +192,7 @@ func TestGoneDisablesAndHolds(t *testing.T) {
 func TestDisabledEndpointGetsNothingMore(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, nil)
+		to := newWebhookReceiver(t, nil)
 		release := make(chan struct{})
 		to.answer = func(http.ResponseWriter, int) { <-release }
 		parked := make(chan int, 10)
@@ -200,7 +200,7 @@ func TestDisabledEndpointGetsNothingMore(t *testing.T) {
 			c.Limits.PerEndpoint = 1
 			c.Queue = &parking{c.Queue.(*watched), parked}
 		}).start()
-		e := r.hook(to.URL)
+		e := r.addEndpoint(to.URL)
 		r.hire("e", 4)
 		first := receive(t, to.arrivals)
 		if _, err := s.DisableEndpoint(t.Context(), r.c, e.ID); err != nil {
@@ -236,9 +236,9 @@ func (p *parking) HoldDeliveries(ctx context.Context, key domain.EndpointKey, li
 func TestChangesToAnEndpointTakeEffect(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		before, after := newHookReceiver(t, nil), newHookReceiver(t, nil)
+		before, after := newWebhookReceiver(t, nil), newWebhookReceiver(t, nil)
 		r := newFixture(t, s).start()
-		e := r.hook(before.URL)
+		e := r.addEndpoint(before.URL)
 		r.hire("e", 1)
 		old := receive(t, before.arrivals)
 		if old.header.Get(HeaderSignaturePrevious) != "" || strings.Contains(old.header.Get(HeaderWebhookSignature), " ") {
@@ -269,9 +269,9 @@ func TestChangesToAnEndpointTakeEffect(t *testing.T) {
 func TestErasedEventIsNotSent(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, nil)
+		to := newWebhookReceiver(t, nil)
 		r := newFixture(t, s)
-		r.hook(to.URL)
+		r.addEndpoint(to.URL)
 		r.hire("e", 2)
 		if err := s.DeleteEmployee(t.Context(), r.c, "e0"); err != nil {
 			t.Fatal(err)
@@ -286,11 +286,11 @@ func TestErasedEventIsNotSent(t *testing.T) {
 func TestPollFindsWhatNoWakeUpToldOf(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		to := newHookReceiver(t, nil)
+		to := newWebhookReceiver(t, nil)
 		r := newFixture(t, s, func(c *DispatcherConfig) { c.Poll = 20 * time.Millisecond })
 		s.OnDeliveries(func([]domain.EndpointKey) {})
 		r.start()
-		r.hook(to.URL)
+		r.addEndpoint(to.URL)
 		r.hire("e", 2)
 		for range 2 {
 			receive(t, to.arrivals)

@@ -18,7 +18,7 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// Kind says in one word why an attempt failed.
+// Kind is one word for why an attempt failed.
 type Kind string
 
 // The failures of a receiver.
@@ -53,7 +53,7 @@ type tlsError struct{ err error }
 func (e *tlsError) Error() string { return "TLS handshake: " + e.err.Error() }
 func (e *tlsError) Unwrap() error { return e.err }
 
-// progress is how far a round trip came. net/http's errors do not tell, not even by their types.
+// progress is how far a round trip came. net/http's errors do not show it, not even by their types.
 type progress struct {
 	connected bool        // set on the goroutine of the round trip
 	answered  atomic.Bool // set when the first byte of an answer is there
@@ -116,7 +116,7 @@ func isTLS(err error) bool {
 	return ok
 }
 
-// isBroken tells that the connection went away, whatever it carried.
+// isBroken reports whether the connection went away, whatever it carried.
 func isBroken(err error) bool {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) {
 		return true

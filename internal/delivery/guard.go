@@ -14,7 +14,7 @@ import (
 // Guard holds the operator's rules for webhook targets. The zero value is the strict one: https to public addresses.
 //
 // The dialler decides, on the address that is really dialled: a name that resolved to a public address when the
-// endpoint was saved and to an internal one later gets no connection. CheckURL tells the same earlier and clearer.
+// endpoint was saved and to an internal one later gets no connection. CheckURL reports the same earlier and more clearly.
 type Guard struct {
 	AllowPrivate bool          // every address and port is dialled
 	AllowHTTP    bool          // http in addition to https

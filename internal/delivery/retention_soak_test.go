@@ -55,9 +55,9 @@ func TestRetentionKeepsSizeAndLatency(t *testing.T) {
 	s := storetest.Open(t, storetest.Postgres(t))
 	total := soakTime(t)
 	retention := total / 5
-	to := newHookReceiver(t, nil)
+	to := newWebhookReceiver(t, nil)
 	r := newFixture(t, s).start()
-	r.hook(to.URL)
+	r.addEndpoint(to.URL)
 	storetest.Texts(t, s, `DROP TABLE delivery_attempts_first`) // it lasts for a day
 	stop := maintain(t, s, retention)
 	var sizes, latencies soak

@@ -149,8 +149,8 @@ func (s *Sender) attempt(ctx context.Context, r *Request, out *Outcome) {
 	}
 }
 
-// exchange sends the request and reads the answer. It settles the outcome; the error only tells that the exchange was
-// not complete.
+// exchange sends the request and reads the answer. It fills in the outcome; the error only reports that the exchange
+// was not complete.
 func (s *Sender) exchange(ctx context.Context, to *target, headers domain.Headers, r *Request, out *Outcome) error {
 	var came progress
 	trace := &httptrace.ClientTrace{

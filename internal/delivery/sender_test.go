@@ -78,7 +78,7 @@ func failed(t *testing.T, out Outcome, kind Kind, says string) {
 	}
 }
 
-func TestSendTellsWhatItSentAndGot(t *testing.T) {
+func TestSendReturnsWhatItSentAndGot(t *testing.T) {
 	t.Parallel()
 	type arrival struct {
 		method, path, host, body string

@@ -50,8 +50,8 @@ func newTLSReceiver(t *testing.T, notAfter time.Time, handler http.HandlerFunc) 
 	return server, pool
 }
 
-// hooksTest resolves hooks.test and other.test to this machine.
-func hooksTest(t *testing.T) Guard {
+// resolveToSelf resolves hooks.test and other.test to this machine.
+func resolveToSelf(t *testing.T) Guard {
 	t.Helper()
 	guard := local
 	guard.Resolver, _ = newResolver(t, map[string][]netip.Addr{
@@ -73,7 +73,7 @@ func TestTLS(t *testing.T) {
 		protocols <- r.Proto
 		io.Copy(w, r.Body)
 	})
-	sender := newSender(t, Config{Guard: hooksTest(t), RootCAs: trusted})
+	sender := newSender(t, Config{Guard: resolveToSelf(t), RootCAs: trusted})
 	for range 2 {
 		out := sender.Send(t.Context(), newAttempt(named(receiver, "hooks.test")))
 		if !out.OK() || string(out.ResponseBody) != signedBody {
@@ -107,7 +107,7 @@ func TestTLSCertificateFailures(t *testing.T) {
 			if !tc.trust {
 				pool = x509.NewCertPool()
 			}
-			sender := newSender(t, Config{Guard: hooksTest(t), RootCAs: pool})
+			sender := newSender(t, Config{Guard: resolveToSelf(t), RootCAs: pool})
 			failed(t, sender.Send(t.Context(), newAttempt(named(receiver, tc.host))), KindTLS, tc.says)
 		})
 	}
@@ -147,7 +147,7 @@ func TestTLSBodyBreaksOffOverHTTP2(t *testing.T) {
 		http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	})
-	sender := newSender(t, Config{Guard: hooksTest(t), RootCAs: trusted})
+	sender := newSender(t, Config{Guard: resolveToSelf(t), RootCAs: trusted})
 	failed(t, sender.Send(t.Context(), newAttempt(named(receiver, "hooks.test"))), KindBody, "broke off")
 }
 
@@ -156,6 +156,6 @@ func TestTLSReceiverHangsOverHTTP2(t *testing.T) {
 	receiver, trusted := newTLSReceiver(t, time.Now().AddDate(0, 1, 0), func(_ http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 	})
-	sender := newSender(t, Config{Guard: hooksTest(t), RootCAs: trusted, Timeout: time.Second})
+	sender := newSender(t, Config{Guard: resolveToSelf(t), RootCAs: trusted, Timeout: time.Second})
 	failed(t, sender.Send(t.Context(), newAttempt(named(receiver, "hooks.test"))), KindTimeout, "did not answer within 1s")
 }

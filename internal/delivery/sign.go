@@ -20,7 +20,7 @@ const SecretPrefix = "whsec_"
 
 const secretBytes = 32
 
-// ErrSecret tells that a signing secret does not have the form that NewSecret gives it.
+// ErrSecret is returned for a signing secret that is not in the form that NewSecret generates.
 var ErrSecret = errors.New("the signing secret is not " + SecretPrefix + " and base64")
 
 // NewSecret makes a signing secret: whsec_ and the base64 of 32 random bytes.
@@ -36,7 +36,7 @@ type Secret struct {
 	service, standard hash.Cloner // HMACs to which nothing has been written
 }
 
-// ParseSecret prepares a secret of the form that NewSecret gives it. Its error does not quote the secret.
+// ParseSecret prepares a secret of the form that NewSecret generates. Its error does not quote the secret.
 func ParseSecret(text string) (*Secret, error) {
 	encoded, ok := strings.CutPrefix(text, SecretPrefix)
 	if !ok {

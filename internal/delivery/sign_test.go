@@ -32,7 +32,7 @@ func TestNewSecretIsRandomBase64Of32Bytes(t *testing.T) {
 	}
 }
 
-func TestSignGivesPublishedExample(t *testing.T) {
+func TestSignReturnsThePublishedExample(t *testing.T) {
 	t.Parallel()
 	got, err := Sign(Message{
 		"msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`),

@@ -79,7 +79,7 @@ func TestCheckURLRefuses(t *testing.T) {
 
 // Neither the check of an address nor an attempt to send names the address that a name resolves to: the resolver knows the
 // names of the operator's own network.
-func TestErrorsDoNotTellWhatANameResolvesTo(t *testing.T) {
+func TestErrorsDoNotShowWhatANameResolvesTo(t *testing.T) {
 	t.Parallel()
 	resolver, _ := newResolver(t, map[string][]netip.Addr{"internal.test": addrs("10.1.2.3")})
 	guard := &Guard{Resolver: resolver}

@@ -139,22 +139,6 @@ func (w *World) newActivity(a domain.Assignment, at time.Time, percent int) doma
 	return act
 }
 
-// Simulate simulates one step per interval until ctx ends.
-func (w *World) Simulate(ctx context.Context, interval time.Duration) error {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		if err := w.Step(ctx); err != nil && ctx.Err() == nil {
-			return err
-		}
-	}
-}
-
 // Step simulates one step. Of 20 steps in a row, one hires an employee, four assign a
 // course and the others record the activity of a learner. If no assignment has the
 // status that was drawn, a course is assigned instead.

@@ -29,8 +29,8 @@ func (w *World) forget(item *domain.PastAssignment) {
 	}
 }
 
-// Hook is a webhook of the demo.
-type Hook struct {
+// Endpoint is an endpoint of the demo, with the answers of its receiver.
+type Endpoint struct {
 	EndpointID int64
 	URL        string
 	Events     []domain.EventKind
@@ -67,16 +67,16 @@ func (w *World) remember(item domain.PastAssignment) {
 	}
 }
 
-// AddLastDay adds the deliveries of the last day to the webhooks.
-func (w *World) AddLastDay(ctx context.Context, hooks []Hook) error {
+// AddLastDay adds the deliveries of the last day to the endpoints.
+func (w *World) AddLastDay(ctx context.Context, endpoints []Endpoint) error {
 	slices.SortStableFunc(w.lastDay, func(a, b domain.Event) int { return a.OccurredAt.Compare(b.OccurredAt) })
-	requests := make([]int64, len(hooks))
+	requests := make([]int64, len(endpoints))
 	var past []domain.PastEvent
 	for _, event := range w.lastDay {
 		sent := domain.PastEvent{Event: event}
-		for i, hook := range hooks {
-			if slices.Contains(hook.Events, event.Kind) {
-				sent.Deliveries = append(sent.Deliveries, w.deliver(hook, event, &requests[i]))
+		for i, endpoint := range endpoints {
+			if slices.Contains(endpoint.Events, event.Kind) {
+				sent.Deliveries = append(sent.Deliveries, w.deliver(endpoint, event, &requests[i]))
 			}
 		}
 		past = append(past, sent)
@@ -88,13 +88,13 @@ func (w *World) AddLastDay(ctx context.Context, hooks []Hook) error {
 }
 
 // deliver returns the delivery of an event, with the attempts that were made until now.
-func (w *World) deliver(hook Hook, event domain.Event, requests *int64) domain.PastDelivery {
-	out := domain.PastDelivery{EndpointID: hook.EndpointID}
+func (w *World) deliver(endpoint Endpoint, event domain.Event, requests *int64) domain.PastDelivery {
+	out := domain.PastDelivery{EndpointID: endpoint.EndpointID}
 	at := event.OccurredAt
 	for _, wait := range retryDelays {
 		*requests++
 		attempt := domain.Attempt{
-			Number: len(out.Attempts) + 1, URL: hook.URL, StartedAt: at, StatusCode: hook.Answer(*requests),
+			Number: len(out.Attempts) + 1, URL: endpoint.URL, StartedAt: at, StatusCode: endpoint.Answer(*requests),
 			Duration:       time.Duration(8+w.rand.IntN(60)) * time.Millisecond,
 			RequestHeaders: domain.Headers{{Name: "Content-Type", Value: "application/json"}},
 		}

@@ -12,9 +12,6 @@ const (
 	CabinetViewer        CabinetRole = "viewer"        // sees everything but secrets, changes nothing
 )
 
-// CabinetRoles lists every role in the order it is shown.
-var CabinetRoles = []CabinetRole{CabinetOwner, CabinetAdministrator, CabinetViewer}
-
 // CheckCabinetRole refuses a role that does not exist.
 func CheckCabinetRole(r CabinetRole) error {
 	switch r {

@@ -124,12 +124,12 @@ const (
 	ErrorRemoved = "removed"
 )
 
-// ErrDeliveryErased says that there is nothing left to send.
+// ErrDeliveryErased is returned when there is nothing left to send.
 var ErrDeliveryErased = Errorf(CodeInvalid, "The person of this event was deleted, and the event's content with them: there is nothing left to send.")
 
-// ErrDeliveryTest says that a test event can't be redelivered: it would look like a
-// real one.
+// ErrDeliveryTest is returned for a test event. Redelivered, it would look like a real
+// one.
 var ErrDeliveryTest = Errorf(CodeInvalid, "This is a test event. Send another test event from the webhook's page instead.")
 
-// ErrDeliveryNotFound says that the company has no such delivery.
+// ErrDeliveryNotFound is returned when the company has no such delivery.
 var ErrDeliveryNotFound = Errorf(CodeNotFound, "There is no such delivery. Deliveries are kept for 30 days.")

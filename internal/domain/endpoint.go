@@ -157,5 +157,5 @@ var (
 	ErrEndpointDisabled = Errorf(CodeInvalid, "This webhook is disabled. Enable it first; what was held is kept meanwhile.")
 )
 
-// ErrEndpointNotFound says that the company has no such endpoint.
+// ErrEndpointNotFound is returned when the company has no such endpoint.
 var ErrEndpointNotFound = Errorf(CodeNotFound, "There is no such webhook. List the company's webhooks to find its id.")

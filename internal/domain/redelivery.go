@@ -58,5 +58,5 @@ type Redelivery struct {
 	Problem     string // why it ended before all were queued; empty if it did not
 }
 
-// ErrRedeliveryNotFound says that the company has no such redelivery.
+// ErrRedeliveryNotFound is returned when the company has no such redelivery.
 var ErrRedeliveryNotFound = Errorf(CodeNotFound, "There is no such redelivery. Redeliveries are kept for 30 days.")

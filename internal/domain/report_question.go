@@ -17,17 +17,13 @@ const (
 	ReportMatrix     ReportKind = "matrix"
 )
 
-// ReportKinds lists every report.
-var ReportKinds = []ReportKind{ReportOverdue, ReportCourses, ReportTags, ReportCompliance, ReportMatrix}
-
 // Requirement narrows a report to required or to optional assignments.
 type Requirement string
 
-// The requirements; any other is RequiredOrNot.
+// The requirements; any other, such as the empty one, narrows nothing.
 const (
-	RequiredOrNot Requirement = ""
-	RequiredOnly  Requirement = "yes"
-	OptionalOnly  Requirement = "no"
+	RequiredOnly Requirement = "yes"
+	OptionalOnly Requirement = "no"
 )
 
 // Flag returns the value of the required flag that a requirement asks for, nil if

@@ -39,10 +39,12 @@ func isCompressed(info *Info, data []byte) bool {
 	return coding != "" && !strings.EqualFold(coding, "identity") && !utf8.Valid(data)
 }
 
-// readAll reads a body of at most MaxBody bytes. A body with a larger
+// readBody reads a body of at most MaxBody bytes. A body with a larger
 // Content-Length is refused unread, so that a client that waits for "100 Continue"
-// need not send it.
-func readAll(info *Info, body io.Reader) ([]byte, error) {
+// need not send it. It keeps what arrived in info.Body, also after an error. An error
+// with the code unavailable comes from the body itself: package server cuts off a
+// request that keeps others waiting.
+func readBody(info *Info, body io.Reader) ([]byte, error) {
 	size := info.Size
 	if size > MaxBody {
 		return nil, errTooLarge

@@ -79,8 +79,8 @@ func WithRetryAfter(err error, wait time.Duration) error { return retryError{err
 // in info for the log.
 func Describe(info *Info, err error) Failure {
 	shown := publicError(err)
-	status, known := statuses[shown.Code]
-	if !known {
+	status, isPublic := statuses[shown.Code]
+	if !isPublic {
 		shown, status = &domain.Error{Code: domain.CodeInternal}, http.StatusInternalServerError
 	}
 	f := Failure{

@@ -35,7 +35,7 @@ type field struct {
 
 // ReadObject reads a body that must be one JSON object and nothing else.
 func ReadObject(info *Info, body io.Reader) (*Object, error) {
-	data, err := readAll(info, body)
+	data, err := readBody(info, body)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func ReadObject(info *Info, body io.Reader) (*Object, error) {
 
 // ReadOptionalObject reads a body as ReadObject does; no body is an object without fields.
 func ReadOptionalObject(info *Info, body io.Reader) (*Object, error) {
-	data, err := readAll(info, body)
+	data, err := readBody(info, body)
 	if err != nil {
 		return nil, err
 	}

@@ -159,7 +159,7 @@ func TestInfoHasTheRoute(t *testing.T) {
 	var document struct {
 		Paths map[string]map[string]any `json:"paths"`
 	}
-	if err := json.Unmarshal(api.PublicJSON(), &document); err != nil {
+	if err := json.Unmarshal(api.PublicAt("").JSON, &document); err != nil {
 		t.Fatal(err)
 	}
 	seen := 0
@@ -187,7 +187,7 @@ func TestInfoHasTheRoute(t *testing.T) {
 func TestServesItsContract(t *testing.T) {
 	t.Parallel()
 	h := newAPI(t, &fake{}, publicapi.Options{})
-	for path, want := range map[string][]byte{"/openapi.json": api.PublicJSON(), "/openapi.yaml": api.PublicYAML()} {
+	for path, want := range map[string][]byte{"/openapi.json": api.PublicAt("").JSON, "/openapi.yaml": api.PublicAt("").YAML} {
 		rec := h.ask("", "GET", path, "")
 		if rec.Code != 200 || !bytes.Equal(rec.Body.Bytes(), want) || rec.Header().Get("ETag") == "" {
 			t.Errorf("%s: %d %v", path, rec.Code, rec.Header())

@@ -181,7 +181,7 @@ func TestCSVReadsBack(t *testing.T) {
 	})
 }
 
-// asRead is text as encoding/csv, which turns CRLF into LF, gives it back.
+// asRead is text as encoding/csv, which turns CRLF into LF, returns it.
 func asRead(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if looksLikeFormula(s) {

@@ -27,7 +27,7 @@ func (t *fakeSettings) Setting(_ context.Context, key string) ([]byte, error) {
 	return t.rows[key], nil
 }
 
-func (t *fakeSettings) SettingOnce(_ context.Context, key string, value []byte) ([]byte, error) {
+func (t *fakeSettings) InitSetting(_ context.Context, key string, value []byte) ([]byte, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.rows[key] == nil {

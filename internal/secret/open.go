@@ -14,7 +14,7 @@ import (
 // Settings stores the record of the sealing key in the database.
 type Settings interface {
 	Setting(ctx context.Context, key string) ([]byte, error)
-	SettingOnce(ctx context.Context, key string, value []byte) ([]byte, error)
+	InitSetting(ctx context.Context, key string, value []byte) ([]byte, error)
 	CompareAndSwapSetting(ctx context.Context, key string, old, value []byte) (bool, error)
 }
 
@@ -122,7 +122,7 @@ func create(ctx context.Context, settings Settings, by *material) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	stored, err := settings.SettingOnce(ctx, settingName, r.bytes())
+	stored, err := settings.InitSetting(ctx, settingName, r.bytes())
 	if err != nil {
 		return nil, fmt.Errorf("keep the sealing key: %w", err)
 	}

@@ -140,7 +140,7 @@ func unwrapAny(stored []byte, by *material) ([]byte, error) {
 // put stores a value whatever was stored before.
 func put(ctx context.Context, settings Settings, key string, value []byte) error {
 	for {
-		now, err := settings.SettingOnce(ctx, key, value)
+		now, err := settings.InitSetting(ctx, key, value)
 		if err != nil || bytes.Equal(now, value) {
 			return err
 		}

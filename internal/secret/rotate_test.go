@@ -15,11 +15,11 @@ type killedSettings struct {
 	left int
 }
 
-func (k *killedSettings) SettingOnce(ctx context.Context, key string, value []byte) ([]byte, error) {
+func (k *killedSettings) InitSetting(ctx context.Context, key string, value []byte) ([]byte, error) {
 	if k.left--; k.left < 0 {
 		return nil, errKilled
 	}
-	return k.fakeSettings.SettingOnce(ctx, key, value)
+	return k.fakeSettings.InitSetting(ctx, key, value)
 }
 
 func (k *killedSettings) CompareAndSwapSetting(ctx context.Context, key string, old, value []byte) (bool, error) {

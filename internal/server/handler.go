@@ -74,7 +74,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	mount := h.mux.find(r.URL.Path)
 	q := &request{writer: writer{ResponseWriter: w, deadlineSet: start, traffic: h.traffic}, mount: mount, start: start, method: methodLabel(r.Method)}
-	h.traffic.short.Add(1)
+	h.traffic.begin()
 	defer func() { h.traffic.end(q.isLong) }()
 	parent := r.Context()
 	if mount.API {

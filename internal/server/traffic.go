@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	// longAnswer is the size from which an answer is long. Only downloads of files go on
-	// after it.
-	longAnswer = 256 << 10
-	// maxPause is the longest pause of a long answer after one part.
+	// longResponse is the number of bytes after which a response counts as long: nearly
+	// all JSON responses are smaller.
+	longResponse = 256 << 10
+	// maxPause is the longest pause of a long response after one part.
 	maxPause = 50 * time.Millisecond
 )
 
@@ -21,6 +21,9 @@ type traffic struct {
 }
 
 func (t *traffic) underWay() int64 { return t.short.Load() + t.long.Load() }
+
+// begin notes that a request has begun.
+func (t *traffic) begin() { t.short.Add(1) }
 
 // end notes that a request has ended.
 func (t *traffic) end(isLong bool) {
@@ -47,7 +50,7 @@ func (t *traffic) isBusy() bool { return t.short.Load() >= max(1, int64(runtime.
 // long as before.
 func (w *writer) giveWay(now time.Time) {
 	switch {
-	case w.bytes < longAnswer:
+	case w.bytes < longResponse:
 	case !w.isLong:
 		w.isLong = true
 		w.traffic.grow()

@@ -47,7 +47,7 @@ func TestFilesGiveWayToShortRequests(t *testing.T) {
 			others.Go(func() { get(h, "/short") })
 		}
 		synctest.Wait()
-		if took := download(); took != (parts+parts-longAnswer/part-1)*10*time.Millisecond {
+		if took := download(); took != (parts+parts-longResponse/part-1)*10*time.Millisecond {
 			t.Errorf("a file next to short requests took %v", took)
 		}
 		close(goOn)

@@ -11,7 +11,7 @@ func TestMembers(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		_, anna := f.settled("anna@x.test")
+		_, anna := f.companyWithPassword("anna@x.test")
 		c := anna.Caller(here)
 		bob := f.join(c, "bob@x.test")
 		_, _, err := f.administrators.Invite(ctx, c, invitation("bob@x.test"))
@@ -51,11 +51,11 @@ func TestRemoveAdministrator(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		acme, anna := f.settled("anna@x.test")
+		acme, anna := f.companyWithPassword("anna@x.test")
 		c := anna.Caller(here)
 		wantErr(f.t, "the last one", f.administrators.Remove(ctx, c, anna.Administrator.ID), domain.ErrLastOwner)
 		bob := f.join(c, "bob@x.test")
-		other, dora := f.settled("dora@x.test")
+		other, dora := f.companyWithPassword("dora@x.test")
 		wantErr(f.t, "someone elsewhere", f.administrators.Remove(ctx, c, dora.Administrator.ID), domain.ErrAdministratorNotFound)
 		f.session(bob.Administrator.ID, "bob")
 		must(f.t, "remove", f.administrators.Remove(ctx, c, bob.Administrator.ID))
@@ -94,7 +94,7 @@ func TestRemoveAdministrator(t *testing.T) {
 func TestRemoveRace(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
-		acme, anna := f.settled("anna@x.test")
+		acme, anna := f.companyWithPassword("anna@x.test")
 		all := []service.Identity{anna}
 		for range 3 {
 			all = append(all, f.join(f.caller(acme), unique("more")))

@@ -16,7 +16,7 @@ func TestAuditPages(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		acme, anna := f.settled("anna@x.test")
+		acme, anna := f.companyWithPassword("anna@x.test")
 		other, _ := f.company("bob@x.test")
 		f.token(other)
 		c := anna.Caller(here)
@@ -95,8 +95,8 @@ func TestAuditSearch(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		acme, anna := f.settled("Anna@x.test")
-		_, bob := f.settled("bob@x.test")
+		acme, anna := f.companyWithPassword("Anna@x.test")
+		_, bob := f.companyWithPassword("bob@x.test")
 		by := anna.Caller(service.Origin{RequestID: "req-7"})
 		token, _, err := f.tokens.Create(ctx, by, domain.NewToken{Name: "HR sync"})
 		must(f.t, "create", err)
@@ -164,7 +164,7 @@ func TestAuditShowsPeopleAsTheyAre(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		acme, anna := f.settled("anna@x.test")
+		acme, anna := f.companyWithPassword("anna@x.test")
 		c := anna.Caller(here)
 		employee, _, err := f.store.Provision(ctx, c, domain.Provision{ExternalID: "E1", Email: "eva@x.test", Name: "Eva Ek"})
 		must(f.t, "provision", err)
@@ -207,7 +207,7 @@ func TestAuditShowsPeopleAsTheyAre(t *testing.T) {
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
-		_, id := f.settled("anna@x.test")
+		_, id := f.companyWithPassword("anna@x.test")
 		f.session(id.Administrator.ID, "live")
 		_, _, err := f.administrators.Invite(f.t.Context(), id.Caller(here), invitation("bob@x.test"))
 		must(f.t, "invite", err)

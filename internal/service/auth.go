@@ -154,19 +154,10 @@ func (t *Tokens) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(t.closing, cancel)()
-	tick := time.NewTicker(t.opt.Flush)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	Periodic{Name: "store the last use of tokens", Every: t.opt.Flush, Log: t.opt.Log, Do: func(ctx context.Context) error {
 		t.cache.evict(t.opt.Now(), t.opt.Idle)
-		if err := t.flush(ctx); err != nil && ctx.Err() == nil {
-			t.opt.Log.Warn("store the last use of tokens", "error", err)
-		}
-	}
+		return t.flush(ctx)
+	}}.Run(ctx)
 }
 
 func (t *Tokens) start() bool {

@@ -26,7 +26,7 @@ type DeliveryStore interface {
 	RowRetention(retention time.Duration) time.Duration
 	ExpireEvents(ctx context.Context, before time.Time) (more bool, err error)
 	ExpireRemovals(ctx context.Context, before time.Time) (more bool, err error)
-	ExpireWebhooks(ctx context.Context, before time.Time) error
+	ExpireEndpoints(ctx context.Context, before time.Time) error
 }
 
 // Deliveries returns a page of the log, newest first; after is the previous page's
@@ -99,5 +99,5 @@ func (w *Webhooks) expireNow(ctx context.Context) error {
 			}
 		}
 	}
-	return w.store.ExpireWebhooks(ctx, before)
+	return w.store.ExpireEndpoints(ctx, before)
 }

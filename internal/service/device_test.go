@@ -18,8 +18,8 @@ func TestKnownDeviceIsNotLockedOut(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		_, anna := f.settled("anna@x.test")
-		f.settled("bob@x.test")
+		_, anna := f.companyWithPassword("anna@x.test")
+		f.companyWithPassword("bob@x.test")
 		for i := range 6 {
 			_, _ = f.signIn.Password(ctx, "anna@x.test", "wrong", service.Origin{Address: netip.AddrFrom4([4]byte{192, 0, 2, byte(i)})})
 		}
@@ -48,7 +48,7 @@ func TestDeviceExpires(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		f.settled("anna@x.test")
+		f.companyWithPassword("anna@x.test")
 		for range 6 {
 			_, _ = f.signIn.Password(ctx, "anna@x.test", "wrong", service.Origin{})
 		}
@@ -95,7 +95,7 @@ func (b watchedStore) KnowsAddress(ctx context.Context, key string) (bool, error
 func TestAddressIsKnownAfterSignIn(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
-		f.settled("anna@x.test")
+		f.companyWithPassword("anna@x.test")
 		known := make(chan bool, 1)
 		signIn := service.NewSignIn(watchedStore{f.store, known}, xorBox(0x5a), service.SignInOptions{Cost: cheap})
 		from := service.Origin{Address: netip.MustParseAddr("2001:db8:9::1")}
@@ -115,7 +115,7 @@ func TestBegunSignInEnds(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		acme, anna := f.settled("anna@x.test")
+		acme, anna := f.companyWithPassword("anna@x.test")
 		_, recovery := f.factor(anna)
 		begun := f.begin("anna@x.test")
 		later := service.NewSignIn(f.store, xorBox(0x5a), service.SignInOptions{
@@ -140,7 +140,7 @@ func TestSecondFactorEndsOtherSessions(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		_, anna := f.settled("anna@x.test")
+		_, anna := f.companyWithPassword("anna@x.test")
 		f.session(anna.Administrator.ID, "this")
 		f.session(anna.Administrator.ID, "other")
 		key, err := f.signIn.BeginSecondFactor(ctx, anna.Actor(here), goodPassword)

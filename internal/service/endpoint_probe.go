@@ -68,7 +68,7 @@ func (w *Webhooks) probe(ctx context.Context, c domain.Caller, e domain.Endpoint
 	return attempt, w.store.RecordTest(ctx, c, test, attempt, outcome(kind, attempt))
 }
 
-// outcome says in a sentence what came of a test event.
+// outcome describes in a sentence what came of a test event.
 func outcome(kind domain.EventKind, a domain.Attempt) string {
 	words := fmt.Sprintf("%s was accepted", kind)
 	if a.ErrorKind != "" {

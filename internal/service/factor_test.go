@@ -15,7 +15,7 @@ func TestSecondFactor(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		acme, id := f.settled("anna@x.test")
+		acme, id := f.companyWithPassword("anna@x.test")
 		by := id.Actor(here)
 		var now atomic.Int64
 		now.Store(f.store.Now().Unix())
@@ -98,7 +98,7 @@ func TestCodeRace(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		_, id := f.settled("anna@x.test")
+		_, id := f.companyWithPassword("anna@x.test")
 		secret, recovery := f.factor(id)
 		code := domain.TOTPCode(secret, domain.TOTPStep(time.Now())+1)
 		begun := f.begin("anna@x.test")
@@ -144,7 +144,7 @@ func TestCodeIsThrottled(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		_, id := f.settled("anna@x.test")
+		_, id := f.companyWithPassword("anna@x.test")
 		f.factor(id)
 		for range 5 {
 			// The right password in between does not clear the count.

@@ -104,8 +104,8 @@ func (f fixture) caller(c domain.Company) domain.Caller {
 	return domain.Caller{Company: c, Actor: operator}
 }
 
-// settled makes a company whose administrator has entered and set a password.
-func (f fixture) settled(email string) (domain.Company, service.Identity) {
+// companyWithPassword makes a company whose administrator has entered and set a password.
+func (f fixture) companyWithPassword(email string) (domain.Company, service.Identity) {
 	f.t.Helper()
 	c, link := f.company(email)
 	return c, f.enter(link)

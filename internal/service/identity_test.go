@@ -25,9 +25,9 @@ func TestOperatorLinkEndsWithPassword(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		acme, anna := f.settled("anna@x.test")
-		beta, _ := f.settled("bert@x.test")
-		gamma, _ := f.settled("gina@x.test")
+		acme, anna := f.companyWithPassword("anna@x.test")
+		beta, _ := f.companyWithPassword("bert@x.test")
+		gamma, _ := f.companyWithPassword("gina@x.test")
 		links := map[string]string{
 			"without a company": f.operatorLink("anna@x.test", 0), "into her own company": f.operatorLink("anna@x.test", acme.ID),
 			"into another company": f.operatorLink("anna@x.test", beta.ID),
@@ -55,7 +55,7 @@ func TestInvitationProvesNothing(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		_, eve := f.settled("eve@x.test")
+		_, eve := f.companyWithPassword("eve@x.test")
 		_, link, err := f.administrators.Invite(ctx, eve.Caller(here),
 			service.NewInvitation{Email: "owner@x.test", Name: "Eve's friend", Role: domain.CabinetOwner})
 		must(f.t, "invite", err)
@@ -96,8 +96,8 @@ func TestSignInIsLoggedForTheCompanyEntered(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		acme, anna := f.settled("anna@x.test")
-		beta, _ := f.settled("bert@x.test")
+		acme, anna := f.companyWithPassword("anna@x.test")
+		beta, _ := f.companyWithPassword("bert@x.test")
 		_, link, err := f.administrators.Invite(ctx, f.caller(beta), invitation("anna@x.test"))
 		must(f.t, "invite", err)
 		_, err = f.signIn.Accept(ctx, anna.Actor(here), link)
@@ -108,7 +108,7 @@ func TestSignInIsLoggedForTheCompanyEntered(t *testing.T) {
 		_, err = f.signIn.Password(ctx, "anna@x.test", "wrong", here)
 		wantErr(f.t, "a wrong password", err, domain.ErrWrongCredentials)
 		if news := f.actions(beta.ID)[before:]; len(news) != 0 {
-			f.t.Errorf("the other company's log tells of %v", news)
+			f.t.Errorf("the other company's log contains %v", news)
 		}
 		if last := f.actions(acme.ID); last[len(last)-1] != "sign_in.failed by system" || last[len(last)-2] != "sign_in.succeeded by person" {
 			f.t.Errorf("log of the company entered: %v", last)
@@ -137,7 +137,7 @@ func TestUnusedIdentitiesAreRemoved(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		_, anna := f.settled("anna@x.test")
+		_, anna := f.companyWithPassword("anna@x.test")
 		c := anna.Caller(here)
 		exists := func(email string) int {
 			return f.count(`SELECT count(*) FROM administrators WHERE email_folded = $1`, email)
@@ -181,7 +181,7 @@ func TestRoles(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		acme, anna := f.settled("anna@x.test")
+		acme, anna := f.companyWithPassword("anna@x.test")
 		c := anna.Caller(here)
 		wantErr(f.t, "demote the last owner", f.administrators.SetRole(ctx, c, anna.Administrator.ID, domain.CabinetViewer), domain.ErrLastOwner)
 		wantErr(f.t, "remove the last owner", f.administrators.Remove(ctx, c, anna.Administrator.ID), domain.ErrLastOwner)

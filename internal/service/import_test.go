@@ -19,7 +19,7 @@ func TestImportContinuesAfterACrash(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		_, anna := f.settled("anna@x.test")
+		_, anna := f.companyWithPassword("anna@x.test")
 		c := anna.Caller(here)
 		var table strings.Builder
 		table.WriteString("id,name,email,tags\n")
@@ -75,7 +75,7 @@ func TestFailedRowNamesItsPerson(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		_, anna := f.settled("anna@x.test")
+		_, anna := f.companyWithPassword("anna@x.test")
 		c := anna.Caller(here)
 		for _, id := range []string{"E1", "E2", "E3", "E4"} {
 			_, _, err := f.store.Provision(ctx, c, domain.Provision{ExternalID: id, Email: id + "@x.test", Name: "Name"})
@@ -99,8 +99,8 @@ func TestColumnsAreRememberedForGood(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		_, anna := f.settled("anna@x.test")
-		_, olaf := f.settled("olaf@x.test")
+		_, anna := f.companyWithPassword("anna@x.test")
+		_, olaf := f.companyWithPassword("olaf@x.test")
 		c, stranger := anna.Caller(here), olaf.Caller(here)
 		imports := service.NewImports(f.store, service.NewJobs(f.store, slog.New(slog.DiscardHandler)))
 		upload := func(c domain.Caller) domain.Import {

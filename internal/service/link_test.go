@@ -108,8 +108,8 @@ func TestInvitationOpensNoOther(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		evil, _ := f.settled("eve@x.test")
-		acme, anna := f.settled("anna@x.test")
+		evil, _ := f.companyWithPassword("eve@x.test")
+		acme, anna := f.companyWithPassword("anna@x.test")
 		f.company("waits@x.test")
 		for _, email := range []string{"anna@x.test", "waits@x.test"} {
 			_, token, err := f.administrators.Invite(ctx, f.caller(evil), invitation(email))
@@ -129,7 +129,7 @@ func TestInvitationOpensNoOther(t *testing.T) {
 		if id, err := f.signIn.Identify(ctx, anna.Administrator.ID, evil.ID); err != nil || id.Company.ID != acme.ID {
 			f.t.Errorf("serves %d before accepting, %v", id.Company.ID, err)
 		}
-		_, eve := f.settled("eve2@x.test")
+		_, eve := f.companyWithPassword("eve2@x.test")
 		_, err = f.signIn.Accept(ctx, eve.Actor(here), token)
 		wantErr(f.t, "accept another's", err, domain.ErrLinkOfAnother)
 		joined, err := f.signIn.Accept(ctx, anna.Actor(here), token)
@@ -174,7 +174,7 @@ func TestLinkFor(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		acme, anna := f.settled("anna@x.test")
+		acme, anna := f.companyWithPassword("anna@x.test")
 		secret, _ := f.factor(anna)
 		_, _, err := f.administrators.LinkFor(ctx, operator, domain.LinkRequest{Email: "nobody@x.test"})
 		wantErr(f.t, "unknown", err, domain.ErrAdministratorNotFound)

@@ -16,8 +16,8 @@ func TestPersonIsExportedAndErased(t *testing.T) {
 		people := service.NewPeople(f.store)
 		_, err := people.Export(ctx, "pat@x.test")
 		wantErr(f.t, "export of a stranger", err, domain.ErrPersonNotFound)
-		_, anna := f.settled("anna@x.test")
-		beta, _ := f.settled("bert@x.test")
+		_, anna := f.companyWithPassword("anna@x.test")
+		beta, _ := f.companyWithPassword("bert@x.test")
 		for _, c := range []domain.Caller{anna.Caller(here), f.caller(beta)} {
 			_, _, err := f.store.Provision(ctx, c, domain.Provision{ExternalID: "E1", Email: "Pat@x.test", Name: "Pat Example"})
 			must(f.t, "provision", err)

@@ -25,7 +25,7 @@ func TestTestEventsOfACompanyAreLimited(t *testing.T) {
 		defer slow.Close()
 		end := sync.OnceFunc(func() { close(answer) })
 		defer end()
-		h := newHooks(t, s, anywhere)
+		h := newWebhooksFixture(t, s, anywhere)
 		e, _ := h.add(slow.URL)
 		errs := make(chan error, 30)
 		for range 30 {
@@ -59,7 +59,7 @@ func TestTestEventsOfACompanyAreLimited(t *testing.T) {
 func TestChecksOfSavedAddressesAreLimited(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h := newHooks(t, s, anywhere)
+		h := newWebhooksFixture(t, s, anywhere)
 		const address = "http://127.0.0.1:1/hook"
 		e, _ := h.add(address)
 		for i := range 119 {

@@ -27,7 +27,7 @@ func (w *Webhooks) CountRedeliver(ctx context.Context, c domain.Caller, f domain
 }
 
 // RedeliverRange has a period's failed and held deliveries sent again, as
-// background work whose progress RedeliveryJob tells. Codes: invalid_request, not_found.
+// background work whose progress RedeliveryJob returns. Codes: invalid_request, not_found.
 func (w *Webhooks) RedeliverRange(ctx context.Context, c domain.Caller, f domain.RedeliveryFilter) (domain.Redelivery, error) {
 	if err := c.Authorize(domain.PermissionChange); err != nil {
 		return domain.Redelivery{}, err

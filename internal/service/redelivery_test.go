@@ -51,7 +51,7 @@ func TestRedeliveryThatKeepsFailingEndsAndBlocksNoOther(t *testing.T) {
 		t.Cleanup(sender.Close)
 		failing := &failingRedelivery{Store: s, ended: make(chan int64, 10)}
 		w := service.NewWebhooks(failing, sender, box, service.WebhookOptions{Log: slog.New(slog.DiscardHandler)})
-		h := &hooks{w, t, s, storetest.Company(t, s, t.Name())}
+		h := &webhooksFixture{w, t, s, storetest.Company(t, s, t.Name())}
 		ask := func() int64 {
 			from, to := s.Now().Add(-time.Hour), s.Now()
 			job, err := w.RedeliverRange(t.Context(), h.c, domain.RedeliveryFilter{From: &from, To: &to})

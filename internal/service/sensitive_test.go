@@ -19,7 +19,7 @@ func TestSensitiveActsAreAudited(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		acme, anna := f.settled("anna@x.test")
+		acme, anna := f.companyWithPassword("anna@x.test")
 		reports := service.NewReports(f.store, service.DefaultReportOptions)
 		begin := func(context.Context, string, string) io.Writer { return &bytes.Buffer{} }
 		file := service.ReportFile{Format: service.ReportCSV, Begin: begin}

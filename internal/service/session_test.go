@@ -36,7 +36,7 @@ func (f fixture) find(token string) (ctx context.Context, data string, found boo
 func TestSessionStore(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
-		_, id := f.settled("anna@x.test")
+		_, id := f.companyWithPassword("anna@x.test")
 		if _, _, found := f.find("none"); found {
 			f.t.Error("found a session that is not there")
 		}
@@ -71,7 +71,7 @@ func TestSessionStore(t *testing.T) {
 func TestEndedSessionStaysEnded(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
-		_, id := f.settled("anna@x.test")
+		_, id := f.companyWithPassword("anna@x.test")
 		f.session(id.Administrator.ID, "stolen")
 		ctx, _, _ := f.find("stolen")
 		n, err := f.sessions.EndOthers(f.t.Context(), id.Actor(here), "mine")
@@ -88,7 +88,7 @@ func TestEndedSessionStaysEnded(t *testing.T) {
 func TestSessionIsNotBoundUnlessRenewed(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
-		_, id := f.settled("anna@x.test")
+		_, id := f.companyWithPassword("anna@x.test")
 		f.session(0, "planted")
 		ctx, _, _ := f.find("planted")
 		f.sessions.Bind(ctx, id.Administrator.ID)
@@ -107,7 +107,7 @@ func TestSessionIsNotBoundUnlessRenewed(t *testing.T) {
 func TestSessionExpires(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
-		_, id := f.settled("anna@x.test")
+		_, id := f.companyWithPassword("anna@x.test")
 		one := func() domain.Session {
 			list, err := f.sessions.List(f.t.Context(), id.Administrator.ID)
 			if err != nil || len(list) != 1 {
@@ -154,7 +154,7 @@ func TestEndSessions(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		acme, anna := f.settled("anna@x.test")
+		acme, anna := f.companyWithPassword("anna@x.test")
 		bob := f.join(f.caller(acme), "bob@x.test")
 		for _, token := range []string{"a1", "a2", "a3"} {
 			f.session(anna.Administrator.ID, token)
@@ -180,7 +180,7 @@ func TestEndSessions(t *testing.T) {
 func TestSessionsUnderTheLibrary(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
-		_, id := f.settled("anna@x.test")
+		_, id := f.companyWithPassword("anna@x.test")
 		manager := scs.New()
 		manager.Store, manager.Lifetime = f.sessions, domain.SessionLifetime
 		mux := http.NewServeMux()
@@ -228,7 +228,7 @@ func TestSessionsUnderTheLibrary(t *testing.T) {
 func TestUserAgentIsCut(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
-		_, id := f.settled("anna@x.test")
+		_, id := f.companyWithPassword("anna@x.test")
 		ctx := f.sessions.Visit(f.t.Context(), nowhere, strings.Repeat("é", 300)+"\xff\x00")
 		f.sessions.Bind(ctx, id.Administrator.ID)
 		must(f.t, "commit", f.sessions.CommitCtx(ctx, "t", []byte("data"), time.Now().Add(time.Hour)))

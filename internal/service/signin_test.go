@@ -18,7 +18,7 @@ func TestSignIn(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		acme, _ := f.settled("anna@x.test")
+		acme, _ := f.companyWithPassword("anna@x.test")
 		for _, email := range []string{"anna@x.test", "ANNA@X.TEST"} {
 			got, err := f.signIn.Password(ctx, email, goodPassword, here)
 			if err != nil || got.NeedsCode() || got.Administrator.Email != "anna@x.test" || got.Administrator.LastSignInAt == nil {
@@ -69,7 +69,7 @@ func (a *asked) FailSignIn(ctx context.Context, failure domain.SignInFailure) er
 func TestSignInTellsNothing(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
-		f.settled("anna@x.test")
+		f.companyWithPassword("anna@x.test")
 		f.company("fresh@x.test")
 		s := &asked{SignInStore: f.store}
 		signIn := service.NewSignIn(s, xorBox(1), service.SignInOptions{Cost: cheap})
@@ -88,7 +88,7 @@ func TestHashIsUpgraded(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		_, id := f.settled("anna@x.test")
+		_, id := f.companyWithPassword("anna@x.test")
 		hash := func() string {
 			_, secrets, err := f.store.Administrator(ctx, id.Administrator.ID)
 			must(f.t, "read", err)
@@ -118,7 +118,7 @@ func TestThrottleByAccount(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		f.settled("anna@x.test")
+		f.companyWithPassword("anna@x.test")
 		for _, email := range []string{"anna@x.test", "nobody@x.test"} {
 			from := func(i int) service.Origin {
 				return service.Origin{Address: netip.AddrFrom4([4]byte{192, 0, 2, byte(i)})}
@@ -162,7 +162,7 @@ func TestThrottleByAddress(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
 		ctx := f.t.Context()
-		f.settled("anna@x.test")
+		f.companyWithPassword("anna@x.test")
 		for i := range 20 {
 			_, err := f.signIn.Password(ctx, unique("guess"), "wrong", here)
 			wantErr(f.t, "guess", err, domain.ErrWrongCredentials)
@@ -184,7 +184,7 @@ func TestThrottleByAddress(t *testing.T) {
 func TestThrottleRace(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(f fixture) {
-		f.settled("anna@x.test")
+		f.companyWithPassword("anna@x.test")
 		began := time.Now()
 		errs := together(30, func(int) error {
 			_, err := f.signIn.Password(f.t.Context(), "anna@x.test", "wrong", service.Origin{})

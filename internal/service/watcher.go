@@ -151,15 +151,17 @@ func (w *Watcher) Run(ctx context.Context) {
 func (w *Watcher) pollWhileUsed(ctx context.Context) {
 	tick := time.NewTicker(w.opt.Poll)
 	defer tick.Stop()
-	for lastUse := time.Now(); time.Since(lastUse) < w.opt.Idle; {
+	for lastUse := w.opt.Now(); w.opt.Now().Sub(lastUse) < w.opt.Idle; {
 		select {
 		case <-ctx.Done():
 			return
+		case <-w.wake:
+			continue // it polls already
 		case <-tick.C:
 		}
 		w.poll(ctx)
 		if w.used.Swap(false) {
-			lastUse = time.Now()
+			lastUse = w.opt.Now()
 		}
 	}
 }

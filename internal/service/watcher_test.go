@@ -1,9 +1,11 @@
 package service_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -48,6 +50,43 @@ func TestCoursesChangedElsewhereAreSeen(t *testing.T) {
 		_, err = there.WithdrawCourse(ctx, operator, "P1", acme.ID)
 		must(f.t, "withdraw", err)
 		shows("a withdrawn course", "Own")
+	})
+}
+
+// countedVersions counts the reads of the versions.
+type countedVersions struct{ reads int }
+
+func (c *countedVersions) CacheVersions(context.Context) (domain.CacheVersions, error) {
+	c.reads++
+	return domain.CacheVersions{}, nil
+}
+
+func (c *countedVersions) OnCacheChange(func(domain.CacheKind)) {}
+
+// Polling stops one idle time after the last use, also if that use was a lookup while
+// it went on. It starts again with the next lookup.
+func TestPollingStopsWhenIdle(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		versions := &countedVersions{}
+		w := service.NewWatcher(versions, service.WatcherOptions{Poll: time.Second, Idle: time.Minute})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go w.Run(ctx)
+		use := func() {
+			w.Version(domain.CacheTokens)
+			w.ConfirmRead(domain.CacheTokens, 1, w.Now())
+		}
+		for range 2 {
+			use()
+			time.Sleep(10 * time.Second)
+			use()
+			time.Sleep(time.Hour)
+			if got := versions.reads; got < 65 || got > 75 {
+				t.Errorf("the versions were read %d times, want once a second until a minute after the last use", got)
+			}
+			versions.reads = 0
+		}
 	})
 }
 

@@ -34,7 +34,8 @@ func (s *Store) Members(ctx context.Context, company int64) ([]domain.Member, []
 		WHERE l.for_company_id = $1 AND l.used_at IS NULL AND NOT EXISTS
 		(SELECT 1 FROM company_administrators m WHERE m.company_id = $1 AND m.administrator_id = a.id)
 		ORDER BY l.created_at, a.id`, company)
-	return members, invited, s.read(ctx, b)
+	err := s.read(ctx, b)
+	return members, invited, err
 }
 
 // newMember is an administrator who is to serve a company.

@@ -16,7 +16,7 @@ import (
 // idempotency_conflict, too_many_assignments.
 //
 // Concurrent calls with a single item share a transaction if they come from the same
-// caller: that takes about half of the time (BenchmarkAssignTogether).
+// caller: that takes about half of the time (BenchmarkAssignBatching).
 func (s *Store) Assign(ctx context.Context, c domain.Caller, items []domain.BulkItem) ([]domain.BulkResult, error) {
 	request := assignRequest{c, items}
 	if len(items) == 1 {

@@ -138,5 +138,6 @@ func (s *Store) AssignedBy(ctx context.Context, a domain.Assignment) (by, via st
 	b.Query(each, `SELECT CASE WHEN e.actor_kind = 'person' THEN `+actorLabelSQL("'person:' || CAST(e.actor_id AS text)")+` ELSE e.actor_label END, e.actor_kind
 		FROM audit_entries e WHERE e.company_id = $1 AND e.at = $2 AND e.action = 'assignment.created'
 		ORDER BY CASE WHEN e.record_id = $3 THEN 0 ELSE 1 END, e.id LIMIT 1`, a.CompanyID, a.AssignedAt, strconv.FormatInt(a.ID, 10))
-	return by, via, s.read(ctx, b)
+	err = s.read(ctx, b)
+	return by, via, err
 }

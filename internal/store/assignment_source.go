@@ -28,7 +28,7 @@ type assignmentSource struct {
 	people string // a query for the ids of the people to start from, or ""
 	scan   string // a query for the assignments to test, instead of all, or ""
 	cond   *conditions
-	// tryListOrderFirst says that newAssignmentScan may fill a page sooner.
+	// tryListOrderFirst reports that newAssignmentScan may fill a page sooner.
 	tryListOrderFirst bool
 }
 

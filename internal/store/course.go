@@ -32,7 +32,8 @@ func (s *Store) Courses(ctx context.Context, company int64) (courses []domain.Co
 		return err
 	}, `SELECT `+courseColumns+` FROM course_grants g JOIN courses c ON c.id = g.course_id
 		WHERE g.company_id = $1 AND c.archived_at IS NULL ORDER BY c.id`, company)
-	return courses, version, s.read(ctx, b)
+	err = s.read(ctx, b)
+	return courses, version, err
 }
 
 // AddCourse creates a course that the company owns and may assign. A course with a
@@ -127,6 +128,14 @@ func (s *Store) insertCourse(ctx context.Context, tx db.Tx, course *domain.Cours
 	return tx.Send(ctx, b)
 }
 
+// module is a row of course_modules. The source is the position of a slice's module in
+// its course, 0 if it has none.
+type module struct {
+	position int
+	title    string
+	source   int
+}
+
 // setModules queues the modules of a course. Those of a slice name the ones of its
 // course that they are.
 func (s *Store) setModules(b *db.Batch, course domain.Course) {
@@ -134,14 +143,17 @@ func (s *Store) setModules(b *db.Batch, course domain.Course) {
 	if len(course.Modules) == 0 {
 		return
 	}
-	positions, sources := make([]int64, len(course.Modules)), make([]int64, len(course.Modules))
-	for i := range positions {
-		positions[i] = int64(i + 1)
+	modules := make([]module, len(course.Modules))
+	for i, title := range course.Modules {
+		modules[i] = module{position: i + 1, title: title}
 		if i < len(course.Sources) {
-			sources[i] = int64(course.Sources[i])
+			modules[i].source = course.Sources[i]
 		}
 	}
-	rows, args := s.db.ValuesTable(2, db.Ints("position", positions), db.Texts("title", course.Modules), db.Ints("source", sources))
+	rows, args := s.db.ValuesTable(2, db.Columns(modules,
+		db.IntColumn("position", func(m *module) int { return m.position }),
+		db.TextColumn("title", func(m *module) string { return m.title }),
+		db.IntColumn("source", func(m *module) int { return m.source }))...)
 	b.Exec(`INSERT INTO course_modules (course_id, position, title, source_position)
 		SELECT $1, r.position, r.title, CASE WHEN r.source > 0 THEN r.source END FROM `+rows+` r`, append([]any{course.ID}, args...)...)
 }

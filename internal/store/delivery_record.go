@@ -197,7 +197,7 @@ func (s *Store) judgeEndpoints(b *db.Batch, judged []verdict, now time.Time, dis
 	}, `UPDATE endpoints SET
 			failing_since = CASE WHEN r.ok THEN NULL ELSE coalesce(failing_since, $1) END,
 			disabled_at = CASE WHEN r.gone OR NOT r.ok AND failing_since <= $2 THEN $1 END,
-			disabled_reason = CASE WHEN r.gone THEN 'gone' WHEN NOT r.ok AND failing_since <= $2 THEN 'failing' ELSE '' END
+			disabled_reason = CASE WHEN r.gone THEN '`+string(domain.DisabledByGone)+`' WHEN NOT r.ok AND failing_since <= $2 THEN '`+string(domain.DisabledByFailing)+`' ELSE '' END
 		FROM `+rows+` r WHERE company_id = r.key_company AND id = r.key_id AND disabled_at IS NULL AND removed_at IS NULL
 			AND (r.gone OR r.ok AND failing_since IS NOT NULL OR NOT r.ok AND (failing_since IS NULL OR failing_since <= $2))
 		RETURNING company_id, id, disabled_reason`, append([]any{now, now.Add(-domain.FailingLimit)}, args...)...)

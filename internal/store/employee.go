@@ -181,7 +181,8 @@ func withExternalID(externalID string) employeeSelector {
 
 func withID(id int64) employeeSelector { return employeeSelector{"e.id = $2", id} }
 
-func (s employeeSelector) live() string {
+// current selects the employee of today: not a former one.
+func (s employeeSelector) current() string {
 	return `SELECT ` + employeeColumns + ` FROM employees e WHERE e.company_id = $1 AND ` + s.condition + ` AND e.left_at IS NULL`
 }
 
@@ -225,7 +226,7 @@ type employeeWithAssignments struct {
 }
 
 // withinBatch holds for the assignments of an employee that are read in a batch:
-// one more than the limit, which tells that there are more.
+// one more than the limit, which shows that there are more.
 var withinBatch = fmt.Sprintf(` AND a.id <= coalesce((SELECT x.id FROM assignments x
 	WHERE x.company_id = e.company_id AND x.employee_id = e.id AND x.revoked_at IS NULL
 	ORDER BY x.id LIMIT 1 OFFSET %d), %d)`, maxBatchedAssignments, math.MaxInt64)

@@ -36,7 +36,7 @@ func (s *Store) deleteEmployee(ctx context.Context, c domain.Caller, who employe
 			}
 		}
 		b := &db.Batch{}
-		b.Query(into(&live), who.live()+s.db.ForUpdate("e"), c.Company.ID, who.value)
+		b.Query(into(&live), who.current()+s.db.ForUpdate("e"), c.Company.ID, who.value)
 		b.Query(into(&former), who.former()+s.db.ForUpdate("e"), c.Company.ID, who.value)
 		if err := tx.Send(ctx, b); err != nil {
 			return err

@@ -78,7 +78,7 @@ func (s *Store) loadForPatch(ctx context.Context, tx callerTx, who employeeSelec
 	b.Query(func(r db.Rows) error {
 		found.live = &domain.Employee{}
 		return scanEmployee(r, found.live)
-	}, who.live()+s.db.ForUpdate("e"), company, who.value)
+	}, who.current()+s.db.ForUpdate("e"), company, who.value)
 	b.Query(func(r db.Rows) error {
 		found.former = &domain.Employee{}
 		return scanEmployee(r, found.former)
@@ -102,7 +102,7 @@ func (s *Store) loadForPatch(ctx context.Context, tx callerTx, who employeeSelec
 func (s *Store) confirmNotFound(ctx context.Context, tx db.Tx, company int64, who employeeSelector) error {
 	back := false
 	b := &db.Batch{}
-	b.Query(func(db.Rows) error { back = true; return nil }, who.live(), company, who.value)
+	b.Query(func(db.Rows) error { back = true; return nil }, who.current(), company, who.value)
 	if err := tx.Send(ctx, b); err != nil {
 		return err
 	}

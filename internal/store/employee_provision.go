@@ -150,7 +150,8 @@ func (s *Store) loadProvisions(ctx context.Context, tx db.Tx, box *outbox, reque
 		` UNION ALL `+found(`e.email_folded = k.email AND e.left_at IS NOT NULL`), args...)
 	tx.IDs(b, "employee_ids", n, &ids)
 	box.prepare(b, tx, n, sortedUnique(companies)...)
-	return states, ids, tx.Send(ctx, b)
+	err = tx.Send(ctx, b)
+	return states, ids, err
 }
 
 // newcomer is an employee to be created, with the caller and the audit action.
@@ -162,8 +163,10 @@ type newcomer struct {
 
 type newcomers []newcomer
 
-// queueCommit queues the rows of new employees together with the commit. Someone
-// without an account before is created, the others are linked. The rows are written
+// queueCommit queues the rows of new employees together with the commit. Each newcomer
+// gets the status linked; addAccounts then sets created for addresses that had no
+// account. If several companies provision a new address together, the first one counts
+// as created: hence slices.Backward. The rows are written
 // in the order of their keys, so that two transactions with the same keys wait for
 // each other instead of deadlocking.
 func (all newcomers) queueCommit(tx db.Tx, box *outbox) {

@@ -101,7 +101,7 @@ type endpointWrite struct {
 	detail string
 }
 
-// changeEndpoint makes one change, tells the audit log and whoever sends there.
+// changeEndpoint makes one change with its audit entry, and wakes whoever sends there.
 func (s *Store) changeEndpoint(ctx context.Context, c domain.Caller, id int64, w endpointWrite) (domain.Endpoint, error) {
 	var e domain.Endpoint
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
@@ -217,7 +217,7 @@ func (s *Store) RemoveEndpoint(ctx context.Context, c domain.Caller, id int64) e
 	return err
 }
 
-// AuditEndpoint tells the audit log of something that was done with an endpoint.
+// AuditEndpoint adds an audit entry for something that was done with an endpoint.
 func (s *Store) AuditEndpoint(ctx context.Context, c domain.Caller, id int64, action, detail string) error {
 	return s.write(ctx, func(tx db.Tx, box *outbox) error {
 		if err := tx.Send(ctx, nil); err != nil {

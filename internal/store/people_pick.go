@@ -103,7 +103,8 @@ func (s *Store) countHeld(ctx context.Context, company int64, who domain.People,
 	b.Query(func(r db.Rows) error { return r.Scan(&n) }, `SELECT coalesce(CAST(sum((SELECT count(DISTINCT a.course_id) FROM assignments a
 		WHERE a.company_id = $1 AND a.employee_id = p.id AND a.revoked_at IS NULL AND `+isCourse+unlessAgain(in)+`)) AS bigint), 0)
 		FROM (`+people+`) p`, append(args, courses)...)
-	return n, s.read(ctx, b)
+	err = s.read(ctx, b)
+	return n, err
 }
 
 // queueKnownLines queues the question which of the lines name somebody, and returns
@@ -178,5 +179,6 @@ func (s *Store) FindPeople(ctx context.Context, company int64, search string, id
 	if b.Empty() {
 		return nil, nil, nil
 	}
-	return found, chosen, s.read(ctx, b)
+	err = s.read(ctx, b)
+	return found, chosen, err
 }

@@ -92,10 +92,10 @@ func (s *Store) removeEvents(ctx context.Context, tx db.Tx, events []eventKey) e
 	return nil
 }
 
-// ExpireWebhooks removes redeliveries that finished and endpoints that were removed
+// ExpireEndpoints removes redeliveries that finished and endpoints that were removed
 // before the instant, and previous secrets that no longer sign. It looks for a pending
 // delivery of each endpoint and for another one apart, because each has an index of its own.
-func (s *Store) ExpireWebhooks(ctx context.Context, before time.Time) error {
+func (s *Store) ExpireEndpoints(ctx context.Context, before time.Time) error {
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		b := &db.Batch{}
 		b.Exec(`DELETE FROM redeliveries WHERE (company_id, id) IN (SELECT company_id, id FROM redeliveries

@@ -31,13 +31,11 @@ func (s *Store) NoteTokenUses(ctx context.Context, uses []domain.TokenUse) error
 	if len(uses) == 0 {
 		return nil
 	}
-	companies, ids := make([]int64, len(uses)), make([]int64, len(uses))
-	at, addresses := make([]time.Time, len(uses)), make([]string, len(uses))
-	for i, u := range uses {
-		companies[i], ids[i], at[i], addresses[i] = u.CompanyID, u.TokenID, u.At, u.Address
-	}
-	rows, args := s.db.ValuesTable(1, db.Column{Name: "company_id", Type: db.Int, Values: companies}, db.Column{Name: "id", Type: db.Int, Values: ids},
-		db.Column{Name: "at", Type: db.Time, Values: at}, db.Column{Name: "address", Type: db.Text, Values: addresses})
+	rows, args := s.db.ValuesTable(1, db.Columns(uses,
+		db.IntColumn("company_id", func(u *domain.TokenUse) int64 { return u.CompanyID }),
+		db.IntColumn("id", func(u *domain.TokenUse) int64 { return u.TokenID }),
+		db.TimeColumn("at", func(u *domain.TokenUse) time.Time { return u.At }),
+		db.TextColumn("address", func(u *domain.TokenUse) string { return u.Address }))...)
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		_, err := tx.Exec(ctx, `UPDATE tokens SET last_used_at = u.at, last_used_ip = u.address FROM `+rows+` u
 			WHERE tokens.company_id = u.company_id AND tokens.id = u.id

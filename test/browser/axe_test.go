@@ -32,12 +32,12 @@ func fillCompany(f *fixture, b *tab) []string {
 	}); err != nil {
 		f.Fatal(err)
 	}
-	hook := newReceiver(f.T)
-	b.addWebhook(hook.URL + "/a/long/path/that/goes/on/and/on/until/it/is/cut/somewhere")
+	webhook := newReceiver(f.T)
+	b.addWebhook(webhook.URL + "/a/long/path/that/goes/on/and/on/until/it/is/cut/somewhere")
 	healthy := newReceiver(f.T)
 	b.addWebhook(healthy.URL + "/hooks")
 	f.provision(token, 1)
-	hook.answer(http.StatusBadGateway)
+	webhook.answer(http.StatusBadGateway)
 	for n := 2; n < 12; n++ {
 		f.provision(token, n)
 	}

@@ -11,8 +11,8 @@ func TestDrawerKeepsTheList(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, f *fixture) {
 		b := f.administrator()
 		token := b.createToken("HR sync")
-		hook := newReceiver(t)
-		b.addWebhook(hook.URL)
+		webhook := newReceiver(t)
+		b.addWebhook(webhook.URL)
 		f.provision(token, 1)
 		f.provision(token, 2)
 		b.open(list)

@@ -34,11 +34,11 @@ func TestFromFirstSignInToRevokedToken(t *testing.T) {
 		if status, answer := f.call(token, http.MethodGet, "/token", nil); status != http.StatusOK {
 			t.Fatalf("the new token: %d %v", status, answer)
 		}
-		hook := newReceiver(t)
-		secret := b.addWebhook(hook.URL + "/hook")
-		b.testEvent(hook, secret)
+		webhook := newReceiver(t)
+		secret := b.addWebhook(webhook.URL + "/hook")
+		b.testEvent(webhook, secret)
 
-		hook.answer(http.StatusInternalServerError)
+		webhook.answer(http.StatusInternalServerError)
 		f.provision(token, 1)
 		b.open("/cabinet/deliveries")
 		b.reloadUntil("a failing delivery", `document.querySelector('table')?.innerText.includes('Retrying')`)
@@ -46,12 +46,12 @@ func TestFromFirstSignInToRevokedToken(t *testing.T) {
 		b.waitForText("500")
 		b.waitForText("answer of the receiver")
 
-		hook.answer(http.StatusOK)
+		webhook.answer(http.StatusOK)
 		b.click("Redeliver")
 		b.waitForText("The delivery is queued again")
 		b.reloadUntil("a second attempt", `document.body.innerText.includes('Attempt 2')`)
 		b.waitForText("Delivered")
-		got := hook.events("employee.joined")
+		got := webhook.events("employee.joined")
 		if len(got) < 2 || got[0].header.Get("X-Service-Delivery") != got[len(got)-1].header.Get("X-Service-Delivery") {
 			t.Errorf("redelivered %d times, under one delivery id: want two attempts of one delivery", len(got))
 		}
@@ -87,11 +87,11 @@ func (b *tab) addWebhook(address string) string {
 }
 
 // testEvent sends a test event and checks that it arrives signed.
-func (b *tab) testEvent(hook *receiver, secret string) {
+func (b *tab) testEvent(webhook *receiver, secret string) {
 	b.Helper()
 	b.click("Send test event")
 	b.waitForText("answer of the receiver")
-	got := hook.events("")
+	got := webhook.events("")
 	if len(got) == 0 {
 		b.Fatal("no test event has arrived")
 	}

@@ -28,8 +28,8 @@ func TestIntegratorsErrands(t *testing.T) {
 		b.open("/cabinet/tokens")
 		b.waitForText("1 token")
 
-		hook := newReceiver(t)
-		b.rotateTwice(b.addWebhook(hook.URL))
+		webhook := newReceiver(t)
+		b.rotateTwice(b.addWebhook(webhook.URL))
 		b.sendTestEvent()
 		b.postForm("/cabinet/webhooks/1/disable")
 		for n := range held {

@@ -96,14 +96,14 @@ func TestIntegratorByKeyboard(t *testing.T) {
 			_, err := cdp.Call(ctx, t, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 			return err
 		}))
-		hook := newReceiver(t)
+		webhook := newReceiver(t)
 		b.signInByKeys()
 		b.createTokenByKeys()
-		b.addWebhookByKeys(hook.URL)
-		hook.answer(http.StatusInternalServerError)
+		b.addWebhookByKeys(webhook.URL)
+		webhook.answer(http.StatusInternalServerError)
 		f.provision(token, 1)
 		f.provision(token, 2)
-		b.redeliverByKeys(hook)
+		b.redeliverByKeys(webhook)
 		b.revokeByKeys()
 	})
 }
@@ -154,7 +154,7 @@ func (b *tab) addWebhookByKeys(address string) {
 
 // redeliverByKeys finds a delivery by the search, the filter and j, sends it again in the
 // drawer, and comes back to its row.
-func (b *tab) redeliverByKeys(hook *receiver) {
+func (b *tab) redeliverByKeys(webhook *receiver) {
 	b.Helper()
 	b.goTo("deliv", "/cabinet/deliveries")
 	b.reloadUntil("the failed deliveries", `document.querySelector('#list').innerText.match(/Retrying/g)?.length === 2`)
@@ -171,7 +171,7 @@ func (b *tab) redeliverByKeys(hook *receiver) {
 	b.tabTo("Clear")
 	b.keys("jjk")
 	b.waitFor("the first row", `document.activeElement === document.querySelector('#list .row-link')`)
-	hook.answer(http.StatusOK)
+	webhook.answer(http.StatusOK)
 	b.keys(kb.Enter)
 	b.waitFor("the drawer", `document.querySelector('#drawer #detail') !== null`)
 	b.tabTo("Redeliver")

@@ -35,11 +35,11 @@ func (b *tab) workWithoutScripts(f *fixture) {
 		return err
 	}))
 	token := b.createToken("HR sync")
-	hook := newReceiver(b.T)
-	hook.answer(http.StatusBadGateway)
+	webhook := newReceiver(b.T)
+	webhook.answer(http.StatusBadGateway)
 
 	b.open("/cabinet/webhooks/new")
-	b.fill("input[name=url]", hook.URL)
+	b.fill("input[name=url]", webhook.URL)
 	b.pressVisible("Add webhook")
 	b.waitForText("Webhook added")
 	b.pressVisible("Send test event")
@@ -52,7 +52,7 @@ func (b *tab) workWithoutScripts(f *fixture) {
 	b.reloadUntil("a failing delivery", `document.querySelector('main table')?.innerText.includes('HR-1')`)
 	b.waitFor("the event's link", `(() => { const a = [...document.querySelectorAll('tbody tr')].find(r => r.innerText.includes('HR-1'))?.querySelector('a'); a?.click(); return !!a })()`)
 	b.waitForText("Attempt 1")
-	hook.answer(http.StatusOK)
+	webhook.answer(http.StatusOK)
 	b.pressVisible("Redeliver")
 	b.waitForText("The delivery is queued again")
 	b.reloadUntil("the second attempt", `document.body.innerText.includes('Attempt 2')`)

@@ -52,12 +52,12 @@ func (b *tab) findTheWay(f *fixture) {
 	b.waitForText("name: is required")
 	b.waitFor("the masked body", `document.querySelector('.code')?.innerText.includes('"externalId": "•••"') === true`)
 
-	hook := newReceiver(b.T)
-	b.addWebhook(hook.URL)
+	webhook := newReceiver(b.T)
+	b.addWebhook(webhook.URL)
 	evaluate[bool](b, `(() => { const s = document.querySelector('form[action$="/test"] select'); s.value = 'assignment.completed'; return s.value !== '' })()`)
 	b.click("Send test event")
 	b.waitForText("answer of the receiver")
-	if got := hook.events("assignment.completed"); len(got) != 1 {
+	if got := webhook.events("assignment.completed"); len(got) != 1 {
 		b.Errorf("%d test events of the chosen kind have arrived, want 1", len(got))
 	}
 

@@ -126,7 +126,7 @@ func TestSmallThings(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, f *fixture) {
 		b := f.administrator()
 		b.open("/cabinet/nothing/here")
-		b.waitFor("the rail beside the message", `document.body.innerText.includes('There is no such page') && document.querySelector('.rail a[href="/cabinet/audit"]').checkVisibility()`)
+		b.waitFor("the rail next to the message", `document.body.innerText.includes('There is no such page') && document.querySelector('.rail a[href="/cabinet/audit"]').checkVisibility()`)
 
 		b.open("/cabinet/webhooks/new")
 		b.fill("input[name=url]", "ftp://files.example")

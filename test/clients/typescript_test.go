@@ -57,14 +57,14 @@ func (c company) controlWebhooks(t *testing.T) string {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		hook, err := c.program.AddWebhook(r.Context(), app.WebhookInput{
+		webhook, err := c.program.AddWebhook(r.Context(), app.WebhookInput{
 			Company: c.id, URL: string(url), StrictOrder: true, Events: []string{"employee.joined", "assignment.created", "employee.removed"},
 		})
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		fmt.Fprint(w, hook.Secret)
+		fmt.Fprint(w, webhook.Secret)
 	}))
 	t.Cleanup(server.Close)
 	return server.URL

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/coursebridge/coursebridge/internal/apicheck"
 )
 
 const activityPath = "POST /activities"
@@ -84,7 +86,7 @@ func manyActivities(t *testing.T, s *suite) {
 			t.Fatalf("%d with %d results", a.status, len(a.list("results")))
 		}
 		for i, r := range a.list("results") {
-			if lookup(r, "ok") != true || fmt.Sprint(lookup(r, "index")) != fmt.Sprint(i) {
+			if apicheck.Lookup(r, "ok") != true || fmt.Sprint(apicheck.Lookup(r, "index")) != fmt.Sprint(i) {
 				t.Fatalf("item %d: %v", i, r)
 			}
 		}

@@ -1,24 +1,24 @@
 package contract_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
-	"mime"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/coursebridge/coursebridge/internal/apicheck"
 )
+
+type object = apicheck.Object
 
 // caller sends requests to one of the two APIs and validates every answer against
 // its contract.
 type caller struct {
 	origin           string
-	contract         *document
+	contract         *apicheck.Document
 	coverage         *coverage
 	client           *http.Client
 	token            string
@@ -46,7 +46,7 @@ func (c caller) send(t *testing.T, method, path, body string, change ...func(*ht
 	if body != "" {
 		reader = strings.NewReader(body)
 	}
-	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, c.origin+c.contract.base+path, reader)
+	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, c.origin+c.contract.Base+path, reader)
 	if err != nil {
 		t.Fatalf("%s %s: %v", method, path, err)
 	}
@@ -82,92 +82,13 @@ func (c caller) check(t *testing.T, method, path string, r *http.Response, text 
 	if r.StatusCode >= 500 && (!c.mayBeUnavailable || r.StatusCode != http.StatusServiceUnavailable) {
 		t.Fatalf("%s: %d %s", what, r.StatusCode, text)
 	}
-	if r.Header.Get("X-Request-Id") == "" {
-		t.Errorf("%s: no X-Request-Id", what)
+	body, problems := c.contract.Check(apicheck.Answer{Method: method, Path: path, Status: r.StatusCode, Header: r.Header, Text: text})
+	for _, problem := range problems {
+		t.Errorf("%s: %s", what, problem)
 	}
-	media, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil {
-		t.Errorf("%s: %d with Content-Type %q: %v", what, r.StatusCode, r.Header.Get("Content-Type"), err)
-	}
-	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
-		t.Errorf("%s: charset %s", what, charset)
-	}
-	op := c.contract.find(method, path)
-	want, declared := c.expectedShape(op, r.StatusCode)
-	if !declared {
-		t.Errorf("%s: the contract declares no %d\n%s", what, r.StatusCode, text)
-		return a
-	}
-	schema, known := want.media[media]
-	if !known {
-		t.Errorf("%s: %d with Content-Type %q", what, r.StatusCode, media)
-	}
-	checkHeaders(t, what, want, r.Header)
-	if schema != nil && method != http.MethodHead {
-		a.body = checkBody(t, what, schema, text)
-	}
-	c.coverage.add(op, a)
+	a.body = body
+	c.coverage.add(c.contract.Find(method, path), a)
 	return a
-}
-
-// expectedShape returns the shape of an answer. A request that is not an operation
-// must be answered 404 or 405.
-func (c caller) expectedShape(op *operation, status int) (shape, bool) {
-	if op != nil {
-		if s, ok := op.answers[status]; ok {
-			return s, true
-		}
-		return shape{}, false
-	}
-	s := shape{media: map[string]*jsonschema.Schema{"application/json": c.contract.errorSchema}}
-	switch status {
-	case http.StatusMethodNotAllowed:
-		s.headers = map[string]header{"Allow": {required: true}}
-		return s, true
-	case http.StatusNotFound:
-		return s, true
-	}
-	return s, false
-}
-
-func checkHeaders(t *testing.T, what string, want shape, got http.Header) {
-	t.Helper()
-	for name, h := range want.headers {
-		value := got.Get(name)
-		if value == "" {
-			if h.required {
-				t.Errorf("%s: no %s", what, name)
-			}
-			continue
-		}
-		var v any = value
-		if h.number {
-			v = json.Number(value)
-			if _, err := strconv.Atoi(value); err != nil {
-				t.Errorf("%s: %s is %q", what, name, value)
-				continue
-			}
-		}
-		if h.schema != nil {
-			if err := h.schema.Validate(v); err != nil {
-				t.Errorf("%s: %s is %q: %v", what, name, value, err)
-			}
-		}
-	}
-}
-
-func checkBody(t *testing.T, what string, schema *jsonschema.Schema, text []byte) object {
-	t.Helper()
-	body, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Errorf("%s: %v in %.500s", what, err, text)
-		return object{}
-	}
-	if err := schema.Validate(body); err != nil {
-		t.Errorf("%s: %v\n%.2000s", what, err, text)
-	}
-	o, _ := body.(object)
-	return o
 }
 
 // get returns a value of the answer's data by its path, such as "items.0.id".
@@ -218,7 +139,7 @@ func (a *answer) fields() string {
 	var names []string
 	list, _ := a.body["fields"].([]any)
 	for _, f := range list {
-		names = append(names, lookup(f, "field").(string))
+		names = append(names, apicheck.Lookup(f, "field").(string))
 	}
 	return strings.Join(names, " ")
 }

@@ -49,16 +49,16 @@ func badBodies(t *testing.T, s *suite) {
 	f := s.newCompany(t)
 	f.provision(t, "nobody") // so that PATCH has someone to find
 	for _, c := range []caller{f.caller, s.platformCaller()} {
-		for _, op := range c.contract.operations {
-			if op.body == "" {
+		for _, op := range c.contract.Operations {
+			if op.Body == "" {
 				continue
 			}
 			for name, body := range invalidBodies {
-				c.send(t, op.method, missingPaths.Replace(op.path), body).wantFailure(t, op.id+": "+name, 400, "invalid_request", "")
+				c.send(t, op.Method, missingPaths.Replace(op.Path), body).wantFailure(t, op.ID+": "+name, 400, "invalid_request", "")
 			}
-			if op.id != "updateEmployee" {
+			if op.ID != "updateEmployee" {
 				for _, body := range []string{"", " ", "{}"} {
-					c.send(t, op.method, missingPaths.Replace(op.path), body).wantFailure(t, op.id+": nothing", 400, "invalid_request", "")
+					c.send(t, op.Method, missingPaths.Replace(op.Path), body).wantFailure(t, op.ID+": nothing", 400, "invalid_request", "")
 				}
 			}
 		}

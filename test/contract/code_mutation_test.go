@@ -6,6 +6,7 @@ import (
 
 	"github.com/coursebridge/coursebridge/api"
 	v1 "github.com/coursebridge/coursebridge/api/v1"
+	"github.com/coursebridge/coursebridge/internal/apicheck"
 	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/publicapi"
 )
@@ -18,7 +19,7 @@ func TestComparisonFindsEveryDifference(t *testing.T) {
 	for name, change := range documentMutations(employee, list) {
 		t.Run("document/"+name, func(t *testing.T) {
 			t.Parallel()
-			root := parse(t, api.PublicJSON())
+			root := parse(t, api.PublicAt("").JSON)
 			change(root)
 			if len(compare(root, publicapi.Contracts(), eventTypes)) == 0 {
 				t.Error("the comparison found nothing")
@@ -29,7 +30,7 @@ func TestComparisonFindsEveryDifference(t *testing.T) {
 		t.Run("code/"+name, func(t *testing.T) {
 			t.Parallel()
 			table := change(publicapi.Contracts())
-			if len(compare(parse(t, api.PublicJSON()), table, eventTypes)) == 0 {
+			if len(compare(parse(t, api.PublicAt("").JSON), table, eventTypes)) == 0 {
 				t.Error("the comparison found nothing")
 			}
 		})
@@ -37,22 +38,26 @@ func TestComparisonFindsEveryDifference(t *testing.T) {
 	t.Run("code/an event is gone", func(t *testing.T) {
 		t.Parallel()
 		some := map[string]any{"employee.joined": v1.Event[v1.Employee]{}}
-		if len(compare(parse(t, api.PublicJSON()), publicapi.Contracts(), some)) == 0 {
+		if len(compare(parse(t, api.PublicAt("").JSON), publicapi.Contracts(), some)) == 0 {
 			t.Error("the comparison found nothing")
 		}
 	})
 }
 
 func documentMutations(employee, list string) map[string]func(root object) {
-	schema := func(root object, name string) object { return lookup(root, "components", "schemas", name).(object) }
+	schema := func(root object, name string) object {
+		return apicheck.Lookup(root, "components", "schemas", name).(object)
+	}
 	property := func(root object, name string) object { return schema(root, name)["properties"].(object) }
-	operation := func(root object, path, method string) object { return lookup(root, "paths", path, method).(object) }
+	operation := func(root object, path, method string) object {
+		return apicheck.Lookup(root, "paths", path, method).(object)
+	}
 	return map[string]func(root object){
 		"a path is gone":   func(root object) { delete(root["paths"].(object), "/courses") },
-		"a path is new":    func(root object) { root["paths"].(object)["/news"] = lookup(root, "paths", "/courses") },
-		"a method is gone": func(root object) { delete(lookup(root, "paths", employee).(object), "delete") },
+		"a path is new":    func(root object) { root["paths"].(object)["/news"] = apicheck.Lookup(root, "paths", "/courses") },
+		"a method is gone": func(root object) { delete(apicheck.Lookup(root, "paths", employee).(object), "delete") },
 		"a method is new": func(root object) {
-			lookup(root, "paths", "/courses").(object)["post"] = operation(root, "/courses", "get")
+			apicheck.Lookup(root, "paths", "/courses").(object)["post"] = operation(root, "/courses", "get")
 		},
 		"an operation is deprecated": func(root object) { operation(root, list, "get")["deprecated"] = true },
 		"another scope": func(root object) {
@@ -67,7 +72,7 @@ func documentMutations(employee, list string) map[string]func(root object) {
 			op["parameters"] = []any{object{"name": "tag", "in": "query"}}
 		},
 		"a path parameter has another name": func(root object) {
-			lookup(root, "components", "parameters", "EmployeeExternalIdPath").(object)["name"] = "id"
+			apicheck.Lookup(root, "components", "parameters", "EmployeeExternalIdPath").(object)["name"] = "id"
 		},
 		"a status is gone":       func(root object) { delete(operation(root, employee, "get")["responses"].(object), "404") },
 		"a status is new":        func(root object) { operation(root, list, "get")["responses"].(object)["409"] = object{} },
@@ -107,13 +112,13 @@ func documentMutations(employee, list string) map[string]func(root object) {
 		},
 		"an error code is new": func(root object) {
 			s := schema(root, "ErrorCode")
-			s[openEnum] = append(anyList(s[openEnum]), "teapot")
+			s[apicheck.OpenEnum] = append(anyList(s[apicheck.OpenEnum]), "teapot")
 		},
 		"an enum is gone":       func(root object) { delete(schema(root, "Role"), "enum") },
 		"a text became an enum": func(root object) { property(root, "Course")["name"] = object{"type": "string", "enum": []any{"a"}} },
 		"an event is gone":      func(root object) { delete(root["webhooks"].(object), "employee.joined") },
 		"an event is new": func(root object) {
-			root["webhooks"].(object)["employee.left"] = lookup(root, "webhooks", "employee.removed")
+			root["webhooks"].(object)["employee.left"] = apicheck.Lookup(root, "webhooks", "employee.removed")
 		},
 		"the kind of an event is another": func(root object) {
 			property(root, "EmployeeJoinedEvent")["event"] = object{"type": "string", "const": "employee.hired"}

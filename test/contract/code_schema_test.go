@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	v1 "github.com/coursebridge/coursebridge/api/v1"
+
+	"github.com/coursebridge/coursebridge/internal/apicheck"
 )
 
 // schema compares a schema of the document with a Go type.
@@ -73,7 +75,7 @@ func (c *comparison) scalar(where string, schema object, kind string, typ reflec
 	enum, hasValues := reflect.Zero(typ).Interface().(interface{ Values() []string })
 	values := schema["enum"]
 	if values == nil {
-		values = schema[openEnum]
+		values = schema[apicheck.OpenEnum]
 	}
 	if !hasValues && values == nil {
 		return

@@ -15,6 +15,7 @@ import (
 
 	"github.com/coursebridge/coursebridge/api"
 	v1 "github.com/coursebridge/coursebridge/api/v1"
+	"github.com/coursebridge/coursebridge/internal/apicheck"
 	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/httpapi"
 	"github.com/coursebridge/coursebridge/internal/platformapi"
@@ -48,10 +49,10 @@ func compare(root object, table []httpapi.Contract, events map[string]any) []str
 	c := &comparison{root: root}
 	documented := map[string]object{}
 	for path, item := range root["paths"].(object) {
-		for _, method := range methods {
-			if op, ok := lookup(item, method).(object); ok {
+		for _, method := range apicheck.Methods {
+			if op, ok := apicheck.Lookup(item, method).(object); ok {
 				op = maps.Clone(op)
-				shared, _ := lookup(item, "parameters").([]any)
+				shared, _ := apicheck.Lookup(item, "parameters").([]any)
 				own, _ := op["parameters"].([]any)
 				op["parameters"] = slices.Concat(shared, own)
 				documented[strings.ToUpper(method)+" "+path] = op
@@ -70,12 +71,12 @@ func compare(root object, table []httpapi.Contract, events map[string]any) []str
 	for where := range documented {
 		c.differ(where, "is in the document and not in the routing table")
 	}
-	c.schema("ErrorResponse", lookup(root, "components", "schemas", "ErrorResponse").(object), reflect.TypeFor[v1.Error]())
+	c.schema("ErrorResponse", apicheck.Lookup(root, "components", "schemas", "ErrorResponse").(object), reflect.TypeFor[v1.Error]())
 	webhooks, _ := root["webhooks"].(object)
 	c.names("webhooks", slices.Sorted(maps.Keys(webhooks)), slices.Sorted(maps.Keys(events)))
-	for kind, hook := range webhooks {
+	for kind, webhook := range webhooks {
 		if event := events[kind]; event != nil {
-			c.schema(kind, bodySchema(lookup(hook, "post", "requestBody")), reflect.TypeOf(event))
+			c.schema(kind, bodySchema(apicheck.Lookup(webhook, "post", "requestBody")), reflect.TypeOf(event))
 		}
 	}
 	return c.differences
@@ -101,7 +102,7 @@ func (c *comparison) operation(where string, op object, row httpapi.Contract) {
 	if !ok {
 		security = c.root["security"].([]any)
 	}
-	for _, scope := range slices.Concat(anyList(lookup(security[0], "bearerAuth"))) {
+	for _, scope := range slices.Concat(anyList(apicheck.Lookup(security[0], "bearerAuth"))) {
 		scopes = append(scopes, scope.(string))
 	}
 	want := []string{string(domain.ScopeBase), string(row.Scope)}
@@ -157,7 +158,7 @@ func (c *comparison) body(where string, schema object, value any) {
 
 // bodySchema returns the schema of a JSON body, nil for any other.
 func bodySchema(holder any) object {
-	schema, _ := lookup(holder, "content", "application/json", "schema").(object)
+	schema, _ := apicheck.Lookup(holder, "content", "application/json", "schema").(object)
 	return schema
 }
 
@@ -171,7 +172,7 @@ func (c *comparison) resolve(node object) object {
 	if !ok {
 		return node
 	}
-	return c.resolve(lookup(c.root, strings.Split(strings.TrimPrefix(ref, "#/"), "/")...).(object))
+	return c.resolve(apicheck.Lookup(c.root, strings.Split(strings.TrimPrefix(ref, "#/"), "/")...).(object))
 }
 
 // names compares two sets of names.
@@ -200,7 +201,7 @@ func parse(t *testing.T, text []byte) object {
 
 func TestCodeIsTheContract(t *testing.T) {
 	t.Parallel()
-	public, platform := parse(t, api.PublicJSON()), parse(t, api.PlatformJSON())
+	public, platform := parse(t, api.PublicAt("").JSON), parse(t, api.PlatformJSON())
 	for _, difference := range compare(public, publicapi.Contracts(), eventTypes) {
 		t.Error(difference)
 	}
@@ -209,7 +210,7 @@ func TestCodeIsTheContract(t *testing.T) {
 	}
 	var codes []string
 	for _, root := range []object{public, platform} {
-		for _, code := range lookup(root, "components", "schemas", "ErrorCode", openEnum).([]any) {
+		for _, code := range apicheck.Lookup(root, "components", "schemas", "ErrorCode", apicheck.OpenEnum).([]any) {
 			codes = append(codes, code.(string))
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/coursebridge/coursebridge/internal/apicheck"
 )
 
 // coverage collects the statuses and codes that the suite has met on one engine.
@@ -19,7 +21,7 @@ func newCoverage() *coverage {
 	return &coverage{statuses: map[string]map[int]bool{}, codes: map[string]bool{}}
 }
 
-func (r *coverage) add(op *operation, a *answer) {
+func (r *coverage) add(op *apicheck.Operation, a *answer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if code := a.code(); code != "" {
@@ -28,10 +30,10 @@ func (r *coverage) add(op *operation, a *answer) {
 	if op == nil {
 		return
 	}
-	if r.statuses[op.id] == nil {
-		r.statuses[op.id] = map[int]bool{}
+	if r.statuses[op.ID] == nil {
+		r.statuses[op.ID] = map[int]bool{}
 	}
-	r.statuses[op.id][a.status] = true
+	r.statuses[op.ID][a.status] = true
 }
 
 // uncoveredStatuses are statuses that the suite cannot cause on every engine, with the reason.
@@ -49,19 +51,19 @@ var uncoveredCodes = map[string]string{
 }
 
 // gaps returns what the contract declares and no request has met.
-func (r *coverage) gaps(d *document) (out []string) {
+func (r *coverage) gaps(d *apicheck.Document) (out []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, op := range d.operations {
-		for status := range op.answers {
-			if uncoveredStatuses[status] == "" && !r.statuses[op.id][status] {
-				out = append(out, fmt.Sprintf("%s was never answered with %d", op.id, status))
+	for _, op := range d.Operations {
+		for _, status := range op.Statuses() {
+			if uncoveredStatuses[status] == "" && !r.statuses[op.ID][status] {
+				out = append(out, fmt.Sprintf("%s was never answered with %d", op.ID, status))
 			}
 		}
 	}
-	codes, _ := lookup(d.root, "components", "schemas", "ErrorCode", openEnum).([]any)
-	for _, code := range codes {
-		if name := code.(string); uncoveredCodes[name] == "" && !r.codes[name] {
+	codes := d.ErrorCodes()
+	for _, name := range codes {
+		if uncoveredCodes[name] == "" && !r.codes[name] {
 			out = append(out, "no error had the code "+name)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/coursebridge/coursebridge/internal/apicheck"
 )
 
 // events causes every kind of event and compares its data with the API's answers.
@@ -52,7 +54,7 @@ func events(t *testing.T, s *suite) {
 			t.Errorf("%s %s arrived, %s", kind, id, d.body)
 		}
 		arrived[id] = true
-		if want := data[kind]; fmt.Sprint(lookup(d.event, "data", "id")) == fmt.Sprint(want["id"]) {
+		if want := data[kind]; fmt.Sprint(apicheck.Lookup(d.event, "data", "id")) == fmt.Sprint(want["id"]) {
 			wantEvent(t, kind, want, d.event)
 			delete(data, kind)
 		}
@@ -96,7 +98,7 @@ func overdue(t *testing.T, s *suite) {
 		if d.event["event"] != "assignment.overdue" {
 			continue
 		}
-		id := fmt.Sprint(lookup(d.event, "data", "id"))
+		id := fmt.Sprint(apicheck.Lookup(d.event, "data", "id"))
 		received[id]++
 		wantData(t, "overdue", `{"status":"assigned","statusCategory":"overdue","isOverdue":true}`, d.event["data"])
 		if id == f.vars["late"] {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/coursebridge/coursebridge/internal/apicheck"
 )
 
 // manyAssignments brings an employee to the limit of 10,000 assignments. The
@@ -18,7 +20,7 @@ func manyAssignments(t *testing.T, s *suite) {
 			items[i] = fmt.Sprintf(`{"employeeExternalId":"BUSY","courseId":%d,"externalId":"MANY-%d"}`, f.course, made+i)
 		}
 		a := f.send(t, "POST", "/assignments/bulk", `{"items":[`+strings.Join(items, ",")+`]}`)
-		if results := a.list("results"); len(results) != atOnce || lookup(results[atOnce-1], "ok") != true {
+		if results := a.list("results"); len(results) != atOnce || apicheck.Lookup(results[atOnce-1], "ok") != true {
 			t.Fatalf("bulk from %d: %d %.300s", made, a.status, a.text)
 		}
 	}

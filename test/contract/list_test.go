@@ -27,17 +27,17 @@ func (c caller) nextPath(t *testing.T, a *answer) string {
 	if !found || rest != `; rel="next"` {
 		t.Fatalf("Link %q", link)
 	}
-	at, err := url.Parse(c.origin + c.contract.base + "/x")
+	at, err := url.Parse(c.origin + c.contract.Base + "/x")
 	if err == nil {
 		at, err = at.Parse(target)
 	}
-	if err != nil || !strings.HasPrefix(at.String(), c.origin+c.contract.base) {
+	if err != nil || !strings.HasPrefix(at.String(), c.origin+c.contract.Base) {
 		t.Fatalf("Link %q: %v", link, err)
 	}
 	if !at.Query().Has("after") {
 		t.Errorf("Link %q has no cursor", link)
 	}
-	return strings.TrimPrefix(at.String(), c.origin+c.contract.base)
+	return strings.TrimPrefix(at.String(), c.origin+c.contract.Base)
 }
 
 // walkPages follows the links from a path to the last page.

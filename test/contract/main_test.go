@@ -6,32 +6,15 @@ package contract_test
 
 import (
 	"strings"
-	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
 
-	"github.com/coursebridge/coursebridge/api"
+	"github.com/coursebridge/coursebridge/internal/apicheck"
 	"github.com/coursebridge/coursebridge/internal/apptest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-var contracts = func() func() (public, platform *document, err error) {
-	type both struct{ public, platform *document }
-	load := sync.OnceValues(func() (both, error) {
-		public, err := newDocument("public", api.PublicJSON())
-		if err != nil {
-			return both{}, err
-		}
-		platform, err := newDocument("platform", api.PlatformJSON())
-		return both{public, platform}, err
-	})
-	return func() (*document, *document, error) {
-		b, err := load()
-		return b.public, b.platform, err
-	}
-}()
 
 // chapters are the parts of the suite. They share one program per engine, and each
 // creates its own companies.
@@ -111,7 +94,7 @@ func TestContract(t *testing.T) {
 			}
 		})
 		t.Run("everything was exercised", func(t *testing.T) {
-			for _, d := range []*document{s.public, s.platform} {
+			for _, d := range []*apicheck.Document{s.public, s.platform} {
 				for _, gap := range s.coverage.gaps(d) {
 					t.Error(gap)
 				}

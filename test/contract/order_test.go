@@ -34,11 +34,11 @@ func rateLimit(t *testing.T, s *suite) {
 			t.Errorf("request %d: %d %v", left+1, a.status, a.header)
 		}
 	}
-	for _, op := range f.suite.public.operations {
+	for _, op := range f.suite.public.Operations {
 		a := f.sendExample(t, op)
-		a.wantFailure(t, op.id, 429, "rate_limited", "")
+		a.wantFailure(t, op.ID, 429, "rate_limited", "")
 		if a.header.Get("Retry-After") == "" || a.header.Get("RateLimit-Limit") != "2" || a.header.Get("RateLimit-Remaining") != "0" || a.header.Get("RateLimit-Reset") == "" {
-			t.Errorf("%s: %v", op.id, a.header)
+			t.Errorf("%s: %v", op.ID, a.header)
 		}
 	}
 	other := f.withToken(f.createToken(t, "b2b_read"))

@@ -108,14 +108,14 @@ func outage(t *testing.T, s *suite) {
 	}
 	g.setClosed(true)
 	for _, c := range []caller{f.caller, platform, f.withToken("cb_" + strings.Repeat("1", 43))} {
-		for _, op := range c.contract.operations {
+		for _, op := range c.contract.Operations {
 			a := c.sendExample(t, op)
-			if a.status == 200 && op.id == "getToken" || a.status == 200 && op.id == "listCourses" {
+			if a.status == 200 && op.ID == "getToken" || a.status == 200 && op.ID == "listCourses" {
 				continue // what is in memory
 			}
-			a.wantFailure(t, op.id+" in the outage", 503, "unavailable", "")
+			a.wantFailure(t, op.ID+" in the outage", 503, "unavailable", "")
 			if a.header.Get("Retry-After") == "" {
-				t.Errorf("%s: no Retry-After", op.id)
+				t.Errorf("%s: no Retry-After", op.ID)
 			}
 		}
 	}

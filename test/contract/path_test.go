@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/coursebridge/coursebridge/internal/apicheck"
 )
 
 // paths uses identifiers that have to be percent-encoded in a path.
@@ -88,8 +90,8 @@ func wrongMethods(t *testing.T, s *suite) {
 	f := s.newCompany(t)
 	for _, c := range []caller{f.caller, s.platformCaller()} {
 		allowed := map[string][]string{}
-		for _, op := range c.contract.operations {
-			allowed[op.path] = append(allowed[op.path], op.method)
+		for _, op := range c.contract.Operations {
+			allowed[op.Path] = append(allowed[op.Path], op.Method)
 		}
 		if both := allowed["/employees/{externalId}"]; both != nil {
 			// "provision" is also the name that an employee may have.
@@ -119,9 +121,9 @@ func documents(t *testing.T, s *suite) {
 			t.Errorf("%s: %d", path, status)
 		}
 	}
-	for _, d := range []*document{s.public, s.platform} {
+	for _, d := range []*apicheck.Document{s.public, s.platform} {
 		for path, kind := range map[string]string{"/openapi.json": "application/json", "/openapi.yaml": "yaml"} {
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+d.base+path, nil)
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+d.Base+path, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,14 +133,14 @@ func documents(t *testing.T, s *suite) {
 			}
 			text := readAll(t, response)
 			if response.StatusCode != http.StatusOK || !strings.Contains(response.Header.Get("Content-Type"), kind) || response.Header.Get("X-Request-Id") == "" {
-				t.Errorf("%s%s: %d %v", d.base, path, response.StatusCode, response.Header)
+				t.Errorf("%s%s: %d %v", d.Base, path, response.StatusCode, response.Header)
 			}
 			if !strings.Contains(text, "openapi") || !strings.Contains(text, "1.1") {
-				t.Errorf("%s%s: %.200s", d.base, path, text)
+				t.Errorf("%s%s: %.200s", d.Base, path, text)
 			}
 			if path == "/openapi.json" {
-				if served, err := newDocument("served", []byte(text)); err != nil || len(served.operations) != len(d.operations) {
-					t.Errorf("%s%s: %v", d.base, path, err)
+				if served, err := apicheck.Parse("served", []byte(text)); err != nil || len(served.Operations) != len(d.Operations) {
+					t.Errorf("%s%s: %v", d.Base, path, err)
 				}
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/coursebridge/coursebridge/internal/apicheck"
 )
 
 // runConcurrently calls send n times concurrently and counts the outcomes.
@@ -71,7 +73,7 @@ func races(t *testing.T, s *suite) {
 		a := f.send(t, "POST", "/assignments/bulk", `{"items":[`+strings.Join(items, ",")+`]}`)
 		good := 0
 		for _, r := range a.list("results") {
-			if lookup(r, "ok") == true {
+			if apicheck.Lookup(r, "ok") == true {
 				good++
 			}
 		}

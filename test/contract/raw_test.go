@@ -32,7 +32,7 @@ func (c caller) sendRaw(t *testing.T, method, path, rest string, half bool) *ans
 	if err := conn.SetDeadline(time.Now().Add(eventTimeout)); err != nil {
 		t.Fatal(err)
 	}
-	head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: contract\r\nAuthorization: Bearer %s\r\nConnection: close\r\n", method, c.contract.base+path, c.token)
+	head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: contract\r\nAuthorization: Bearer %s\r\nConnection: close\r\n", method, c.contract.Base+path, c.token)
 	if _, err := io.WriteString(conn, head+rest); err != nil {
 		t.Fatal(err)
 	}

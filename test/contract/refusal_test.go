@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coursebridge/coursebridge/internal/apicheck"
 	"github.com/coursebridge/coursebridge/internal/app"
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
@@ -15,9 +16,9 @@ import (
 var missingPaths = strings.NewReplacer("{externalId}", "nobody", "{id}", "999999999999", "{companyId}", "999999999999")
 
 // sendExample sends a valid request of an operation for records that do not exist.
-func (c caller) sendExample(t *testing.T, op *operation, change ...func(*http.Request)) *answer {
+func (c caller) sendExample(t *testing.T, op *apicheck.Operation, change ...func(*http.Request)) *answer {
 	t.Helper()
-	return c.send(t, op.method, missingPaths.Replace(op.path), op.body, change...)
+	return c.send(t, op.Method, missingPaths.Replace(op.Path), op.Body, change...)
 }
 
 func (a *answer) wantFailure(t *testing.T, what string, status int, code, words string) {
@@ -63,8 +64,8 @@ func unauthorized(t *testing.T, s *suite) {
 			t.Errorf("%s: %d %v %s", what, a.status, a.header["Www-Authenticate"], a.text)
 		}
 	}
-	for _, op := range s.public.operations {
-		check(op.id, f.withToken("").sendExample(t, op))
+	for _, op := range s.public.Operations {
+		check(op.ID, f.withToken("").sendExample(t, op))
 	}
 	for name, change := range invalidCredentials(f) {
 		check(name, f.send(t, "GET", "/courses", "", change))
@@ -85,9 +86,9 @@ func unauthorized(t *testing.T, s *suite) {
 	}
 	platform := s.platformCaller()
 	same = platform.withToken("").send(t, "GET", "/companies", "").text
-	for _, op := range s.platform.operations {
-		check(op.id, platform.withToken("").sendExample(t, op))
-		check(op.id+" with a company's token", platform.withToken(f.token).sendExample(t, op))
+	for _, op := range s.platform.Operations {
+		check(op.ID, platform.withToken("").sendExample(t, op))
+		check(op.ID+" with a company's token", platform.withToken(f.token).sendExample(t, op))
 	}
 }
 
@@ -103,14 +104,14 @@ func forbidden(t *testing.T, s *suite) {
 		t.Fatal(err)
 	}
 	gone.waitForStatus(t, 403)
-	for _, op := range s.public.operations {
-		for _, scope := range op.scopes {
+	for _, op := range s.public.Operations {
+		for _, scope := range op.Scopes {
 			if scope != "b2b_api" {
 				a := f.withToken(without[scope]).sendExample(t, op)
-				a.wantFailure(t, op.id, 403, "insufficient_scope", scope)
+				a.wantFailure(t, op.ID, 403, "insufficient_scope", scope)
 			}
 		}
-		gone.sendExample(t, op).wantFailure(t, op.id, 403, "company_suspended", "suspended")
+		gone.sendExample(t, op).wantFailure(t, op.ID, 403, "company_suspended", "suspended")
 	}
 	for _, c := range []struct {
 		from   string
@@ -149,26 +150,26 @@ func invalid(t *testing.T, s *suite) {
 	f := s.newCompany(t)
 	wrong := strings.NewReplacer("{externalId}", "%00", "{id}", "abc", "{companyId}", "abc")
 	for _, c := range []caller{f.caller, s.platformCaller()} {
-		for _, op := range c.contract.operations {
-			path, body := wrong.Replace(op.path), op.body
+		for _, op := range c.contract.Operations {
+			path, body := wrong.Replace(op.Path), op.Body
 			switch {
 			case body != "":
-				path, body = missingPaths.Replace(op.path), "[]"
-			case strings.HasPrefix(op.path, "/reports/assignments"):
+				path, body = missingPaths.Replace(op.Path), "[]"
+			case strings.HasPrefix(op.Path, "/reports/assignments"):
 				path += "?status=x"
-			case strings.HasPrefix(op.path, "/reports/employees"):
+			case strings.HasPrefix(op.Path, "/reports/employees"):
 				path += "?tag="
-			case op.id == "listCourses" || op.id == "getToken":
+			case op.ID == "listCourses" || op.ID == "getToken":
 				path += "?x=%zz" // there is no parameter to get wrong
-			case !strings.Contains(op.path, "{"):
+			case !strings.Contains(op.Path, "{"):
 				path += "?limit=0"
 			}
-			if _, ok := op.answers[400]; ok {
-				c.send(t, op.method, path, body).wantFailure(t, op.id, 400, "invalid_request", "")
+			if slices.Contains(op.Statuses(), 400) {
+				c.send(t, op.Method, path, body).wantFailure(t, op.ID, 400, "invalid_request", "")
 			}
-			if _, ok := op.answers[404]; ok && op.id != "createAssignment" {
+			if slices.Contains(op.Statuses(), 404) && op.ID != "createAssignment" {
 				if a := c.sendExample(t, op); a.status != 404 || !strings.HasSuffix(a.code(), "_not_found") {
-					t.Errorf("%s about nobody: %d %s", op.id, a.status, a.text)
+					t.Errorf("%s about nobody: %d %s", op.ID, a.status, a.text)
 				}
 			}
 		}
@@ -184,19 +185,19 @@ func tooLarge(t *testing.T, s *suite) {
 		r.ContentLength, r.Body = -1, io.NopCloser(io.MultiReader(r.Body))
 	}
 	for _, c := range []caller{f.caller, s.platformCaller()} {
-		for _, op := range c.contract.operations {
-			if op.body == "" {
+		for _, op := range c.contract.Operations {
+			if op.Body == "" {
 				continue
 			}
-			path := missingPaths.Replace(op.path)
+			path := missingPaths.Replace(op.Path)
 			for name, change := range map[string]func(*http.Request){"": func(*http.Request) {}, "chunked ": chunked} {
-				c.send(t, op.method, path, pad(limit+1), change).wantFailure(t, name+op.id, 413, "payload_too_large", "1 MiB")
-				c.send(t, op.method, path, pad(3*limit), change).wantFailure(t, name+op.id, 413, "payload_too_large", "1 MiB")
-				if a := c.send(t, op.method, path, pad(limit), change); a.status != 400 && a.status != 404 {
-					t.Errorf("%s%s: a body of 1 MiB is %d %.200s", name, op.id, a.status, a.text)
+				c.send(t, op.Method, path, pad(limit+1), change).wantFailure(t, name+op.ID, 413, "payload_too_large", "1 MiB")
+				c.send(t, op.Method, path, pad(3*limit), change).wantFailure(t, name+op.ID, 413, "payload_too_large", "1 MiB")
+				if a := c.send(t, op.Method, path, pad(limit), change); a.status != 400 && a.status != 404 {
+					t.Errorf("%s%s: a body of 1 MiB is %d %.200s", name, op.ID, a.status, a.text)
 				}
 			}
-			c.withToken("").send(t, op.method, path, pad(limit+1)).wantFailure(t, op.id+" without a token", 401, "unauthorized", "")
+			c.withToken("").send(t, op.Method, path, pad(limit+1)).wantFailure(t, op.ID+" without a token", 401, "unauthorized", "")
 		}
 	}
 }

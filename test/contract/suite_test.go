@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coursebridge/coursebridge/internal/apicheck"
 	"github.com/coursebridge/coursebridge/internal/app"
 	"github.com/coursebridge/coursebridge/internal/apptest"
 	"github.com/coursebridge/coursebridge/internal/store"
@@ -18,7 +19,7 @@ import (
 // suite is the program on one engine with what its tests share.
 type suite struct {
 	*apptest.Program
-	public, platform *document
+	public, platform *apicheck.Document
 	coverage         *coverage
 	client           *http.Client
 	platformToken    string
@@ -29,7 +30,7 @@ func newSuite(t *testing.T, p *apptest.Program, seen *coverage) *suite {
 	t.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: 32, DisableCompression: true}
 	t.Cleanup(transport.CloseIdleConnections)
-	public, platform, err := contracts()
+	public, platform, err := apicheck.Documents()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -128,7 +128,7 @@ func (h *webhook) nextDelivery(t *testing.T) delivery {
 func (h *webhook) check(t *testing.T, d delivery) object {
 	t.Helper()
 	kind := d.header.Get("X-Service-Event")
-	schema := h.company.suite.public.events[kind]
+	schema := h.company.suite.public.Events[kind]
 	if schema == nil {
 		t.Fatalf("an event of kind %q arrived", kind)
 	}

@@ -14,7 +14,7 @@ func TestBackupWhileWritingRestores(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, database string) {
 		acme, inbox := newCompany(t, database), newReceiver(t, nil)
-		hook := acme.addWebhook(t, inbox.URL)
+		webhook := acme.addWebhook(t, inbox.URL)
 		server := serve(t, database)
 		l := newLedger(t, acme, &fleet{urls: []string{server.url}})
 		file := filepath.Join(t.TempDir(), "copy")
@@ -36,7 +36,7 @@ func TestBackupWhileWritingRestores(t *testing.T) {
 		}
 		acme.provision(t, copied.url, "anew")
 		told := inbox.waitFor(t, timeout, "anew", 1)
-		if !told[0].hasSignature(hook.Secret) {
+		if !told[0].hasSignature(webhook.Secret) {
 			t.Error("the restored database signs with another secret")
 		}
 	})

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/coursebridge/coursebridge/internal/apicheck"
 )
 
 // company is a company with a course, a token with all scopes, and an HTTP client.
@@ -59,12 +61,13 @@ func (c company) addWebhook(t *testing.T, target string) webhook {
 
 func formatID(n int64) string { return strconv.FormatInt(n, 10) }
 
-// newClient returns a client that shares no connections with other tests.
+// newClient returns a client that shares no connections with other tests and holds every
+// answer against the documents.
 func newClient(t *testing.T) *http.Client {
 	t.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: 32}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, Timeout: 30 * time.Second}
+	return &http.Client{Transport: apicheck.NewTransport(t, transport), Timeout: 30 * time.Second}
 }
 
 // answer is a response of the API.

@@ -107,7 +107,7 @@ func TestDeliveriesOutliveAnOutage(t *testing.T) {
 		<-release
 		w.WriteHeader(http.StatusNoContent)
 	})
-	hook := acme.addWebhook(t, inbox.URL)
+	webhook := acme.addWebhook(t, inbox.URL)
 	database, line := behindProxy(t, direct)
 	server := serve(t, database)
 	acme.provision(t, server.url, "under-way")
@@ -130,7 +130,7 @@ func TestDeliveriesOutliveAnOutage(t *testing.T) {
 	})
 	all, _ := inbox.all()
 	for _, a := range all {
-		if !a.hasSignature(hook.Secret) {
+		if !a.hasSignature(webhook.Secret) {
 			t.Errorf("the signature of %s is wrong", a.delivery)
 		}
 	}
@@ -148,7 +148,7 @@ func cutCommits(t *testing.T) {
 	t.Helper()
 	direct := postgresDatabase(t)
 	acme, inbox := newCompany(t, direct), newReceiver(t, failSometimes)
-	hook := acme.addWebhook(t, inbox.URL)
+	webhook := acme.addWebhook(t, inbox.URL)
 	database, line := behindProxy(t, direct)
 	server := serve(t, database, quickRetries...)
 	l := newLedger(t, acme, &fleet{urls: []string{server.url}})
@@ -166,5 +166,5 @@ func cutCommits(t *testing.T) {
 	if l.inDoubt() == 0 {
 		t.Error("no request was left in doubt: the connections were not cut")
 	}
-	l.checkDeliveries(t, server.url, inbox, hook)
+	l.checkDeliveries(t, server.url, inbox, webhook)
 }

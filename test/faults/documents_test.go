@@ -224,9 +224,9 @@ func runDocumented(t *testing.T, script string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	address, hook := freeAddress(t), freeAddress(t)
+	address, inbox := freeAddress(t), freeAddress(t)
 	proxy := writeProxy(t, dir, script)
-	script = strings.NewReplacer("127.0.0.1:8080", address, "0.0.0.0:8080", freeAddress(t), "/run/haproxy/", dir+"/", "127.0.0.1:9000", hook, `"127.0.0.1", 9000`, `"127.0.0.1", `+hook[strings.LastIndex(hook, ":")+1:], "127.0.0.1:9999", freeAddress(t),
+	script = strings.NewReplacer("127.0.0.1:8080", address, "0.0.0.0:8080", freeAddress(t), "/run/haproxy/", dir+"/", "127.0.0.1:9000", inbox, `"127.0.0.1", 9000`, `"127.0.0.1", `+inbox[strings.LastIndex(inbox, ":")+1:], "127.0.0.1:9999", freeAddress(t),
 		"/etc/coursebridge/", dir+"/key/", "/backup/", dir+"/backup/", "/tmp/", dir+"/").Replace(script)
 	script = replaceDatabases(t, script)
 	shell := exec.CommandContext(t.Context(), "bash", "-c", prelude+script)

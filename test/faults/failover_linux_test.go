@@ -32,7 +32,7 @@ func failOver(t *testing.T) {
 	primary.EnableSynchronousReplication()
 	database := pgtest.ClusterAddress(primary, standby)
 	acme, inbox := newCompany(t, database), newReceiver(t, failSometimes)
-	hook := acme.addWebhook(t, inbox.URL)
+	webhook := acme.addWebhook(t, inbox.URL)
 	replicas := []*process{serve(t, database, quickRetries...), serve(t, database, quickRetries...)}
 	l := newLedger(t, acme, &fleet{urls: []string{replicas[0].url, replicas[1].url}})
 	whileWriting(t, l, 4, func() {
@@ -54,7 +54,7 @@ func failOver(t *testing.T) {
 			return expect(status, err, http.StatusOK)
 		})
 	}
-	l.checkDeliveries(t, replicas[0].url, inbox, hook)
+	l.checkDeliveries(t, replicas[0].url, inbox, webhook)
 }
 
 // PostgreSQL's disk fills up while clients write. Changes are refused; once there is
@@ -75,7 +75,7 @@ func fillPostgresDisk(t *testing.T) {
 	pg := pgtest.NewCluster(t, disk)
 	database := pgtest.ClusterAddress(pg)
 	acme, inbox := newCompany(t, database), newReceiver(t, nil)
-	hook := acme.addWebhook(t, inbox.URL)
+	webhook := acme.addWebhook(t, inbox.URL)
 	server := serve(t, database, quickRetries...)
 	l := newLedger(t, acme, &fleet{urls: []string{server.url}})
 	whileWriting(t, l, 4, func() {
@@ -96,7 +96,7 @@ func fillPostgresDisk(t *testing.T) {
 		}
 		l.waitForAcks(t, 50)
 	})
-	l.checkDeliveries(t, server.url, inbox, hook)
+	l.checkDeliveries(t, server.url, inbox, webhook)
 }
 
 // fillDisk writes a file that takes all the space that is left.

@@ -42,7 +42,7 @@ func TestKillingTheOnlyServerLosesNothing(t *testing.T) {
 	t.Parallel()
 	database := sqliteDatabase(t)
 	acme, inbox := newCompany(t, database), newReceiver(t, failSometimes)
-	hook := acme.addWebhook(t, inbox.URL)
+	webhook := acme.addWebhook(t, inbox.URL)
 	server := serve(t, database, quickRetries...)
 	servers := &fleet{urls: []string{server.url}}
 	l := newLedger(t, acme, servers)
@@ -61,14 +61,14 @@ func TestKillingTheOnlyServerLosesNothing(t *testing.T) {
 		}
 		l.waitForAcks(t, 40)
 	})
-	l.checkDeliveries(t, server.url, inbox, hook)
+	l.checkDeliveries(t, server.url, inbox, webhook)
 }
 
 func TestKillingOneOfTwoReplicasLosesNothing(t *testing.T) {
 	t.Parallel()
 	database := postgresDatabase(t)
 	acme, inbox := newCompany(t, database), newReceiver(t, failSometimes)
-	hook := acme.addWebhook(t, inbox.URL)
+	webhook := acme.addWebhook(t, inbox.URL)
 	replicas := []*process{serve(t, database, quickRetries...), serve(t, database, quickRetries...)}
 	servers := &fleet{urls: []string{replicas[0].url, replicas[1].url}}
 	l := newLedger(t, acme, servers)
@@ -84,7 +84,7 @@ func TestKillingOneOfTwoReplicasLosesNothing(t *testing.T) {
 		}
 		l.waitForAcks(t, 40)
 	})
-	l.checkDeliveries(t, replicas[0].url, inbox, hook)
+	l.checkDeliveries(t, replicas[0].url, inbox, webhook)
 }
 
 // When a replica dies, another one sends to its endpoints as soon as the leases

@@ -207,7 +207,7 @@ func (l *ledger) expectedEvents(t *testing.T, base string) (made, notMade map[st
 }
 
 // checkDeliveries compares what a receiver got with the ledger.
-func (l *ledger) checkDeliveries(t *testing.T, base string, r *receiver, hook webhook) {
+func (l *ledger) checkDeliveries(t *testing.T, base string, r *receiver, webhook webhook) {
 	t.Helper()
 	made, notMade := l.expectedEvents(t, base)
 	r.waitUntil(t, timeout, "every event", func(all []arrival) bool {
@@ -224,7 +224,7 @@ func (l *ledger) checkDeliveries(t *testing.T, base string, r *receiver, hook we
 		if notMade[a.key()] {
 			t.Errorf("%s arrived, but the change was never made", a.key())
 		}
-		if !a.hasSignature(hook.Secret) {
+		if !a.hasSignature(webhook.Secret) {
 			t.Errorf("the signature of %s is wrong", a.delivery)
 		}
 		if first, seen := bodies[a.delivery]; seen && first != a.body {

@@ -100,7 +100,7 @@ func failOverByPatroni(t *testing.T) {
 	members := newPatroni(t)
 	database := fmt.Sprintf("postgres://postgres@%s,%s/postgres?sslmode=disable&connect_timeout=2&target_session_attrs=read-write", members[0].address, members[1].address)
 	acme, inbox := newCompany(t, database), newReceiver(t, failSometimes)
-	hook := acme.addWebhook(t, inbox.URL)
+	webhook := acme.addWebhook(t, inbox.URL)
 	replicas := []*process{serve(t, database, quickRetries...), serve(t, database, quickRetries...)}
 	l := newLedger(t, acme, &fleet{urls: []string{replicas[0].url, replicas[1].url}})
 	whileWriting(t, l, 4, func() {
@@ -123,5 +123,5 @@ func failOverByPatroni(t *testing.T) {
 		}
 		l.waitForAcks(t, 100)
 	})
-	l.checkDeliveries(t, replicas[0].url, inbox, hook)
+	l.checkDeliveries(t, replicas[0].url, inbox, webhook)
 }

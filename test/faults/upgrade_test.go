@@ -15,6 +15,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"github.com/coursebridge/coursebridge/internal/store/migrations"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
 // firstSchema is the number of the schema of the first release. The files
@@ -219,7 +220,7 @@ func TestOlderProgramRefusesANewerDatabase(t *testing.T) {
 		for _, statement := range []string{
 			fmt.Sprintf(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (%d, %t)`, migrations.Version+1, true),
 			fmt.Sprintf(`UPDATE schema_compatibility SET oldest_program = %d`, migrations.Version+1),
-			migrations.StopOldProgramsSQL,
+			storetest.StopOldProgramsSQL,
 		} {
 			if _, err := newer.db.ExecContext(t.Context(), statement); err != nil {
 				t.Fatal(err)

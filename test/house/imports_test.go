@@ -62,8 +62,9 @@ var rules = map[string]rule{
 	"api/v1":          {nil, "it is the contract's words, and clients import it"},
 	"client":          {[]string{"api/v1"}, "it calls the API from other programs, and knows only the contract"},
 
-	"internal/apptest": {[]string{anything}, support},
-	"internal/pgtest":  {nil, "it creates empty databases and knows no schema"},
+	"internal/apptest":  {[]string{anything}, support},
+	"internal/apicheck": {[]string{"api"}, "it compares answers with the documents, and knows nothing of the code that answers"},
+	"internal/pgtest":   {nil, "it creates empty databases and knows no schema"},
 	"internal/store/storetest": {[]string{
 		"internal/domain", "internal/pgtest", "internal/store", "internal/store/db",
 		"internal/store/migrations", "internal/store/postgres", "internal/store/sqlite",
@@ -71,7 +72,7 @@ var rules = map[string]rule{
 }
 
 // testOnly lists the packages that only tests, and each other, may import.
-var testOnly = []string{"internal/apptest", "internal/pgtest", "internal/store/storetest"}
+var testOnly = []string{"internal/apicheck", "internal/apptest", "internal/pgtest", "internal/store/storetest"}
 
 // exempt lists the folders that the table does not cover: black-box suites and
 // tools.
@@ -153,8 +154,8 @@ var divided = map[string]bool{"internal/app": true, "internal/cabinet": true, "i
 // withinDivided reports whether both folders are parts of the same divided
 // package, which may import each other.
 func withinDivided(folder, target string) bool {
-	for room := range divided {
-		if within(folder, room) && within(target, room) {
+	for parent := range divided {
+		if within(folder, parent) && within(target, parent) {
 			return true
 		}
 	}

@@ -46,14 +46,14 @@ func analyze(b *testing.B, db *sql.DB, database string) {
 // until the result of the last one is in the delivery log.
 func BenchmarkDrain(b *testing.B) {
 	for _, engine := range engineNames {
-		for _, hooks := range []int{1, 4} {
-			b.Run(fmt.Sprintf("%s/%d", engine, hooks), func(b *testing.B) {
+		for _, endpoints := range []int{1, 4} {
+			b.Run(fmt.Sprintf("%s/%d", engine, endpoints), func(b *testing.B) {
 				for b.Loop() {
-					q := fillQueue(b, engines[engine](b), hooks, 20_000)
+					q := fillQueue(b, engines[engine](b), endpoints, 20_000)
 					rest()
 					each := drain(b, q)[0]
 					figure{
-						What: fmt.Sprintf("deliveries with full log, %d endpoint(s), %s", hooks, engine), Value: 1000 / each.wall, Unit: "deliveries/s",
+						What: fmt.Sprintf("deliveries with full log, %d endpoint(s), %s", endpoints, engine), Value: 1000 / each.wall, Unit: "deliveries/s",
 						Sign: ">=", Target: 2000, Cost: each.work, Per: "delivery",
 					}.record(b)
 				}
@@ -72,19 +72,19 @@ type queue struct {
 
 // fillQueue queues deliveries while the endpoints are disabled, and then enables the
 // endpoints.
-func fillQueue(b *testing.B, database string, hooks, deliveries int) *queue {
+func fillQueue(b *testing.B, database string, endpoints, deliveries int) *queue {
 	b.Helper()
 	f := newCompany(b, database)
 	q := &queue{database: database, receiver: newReceiver(b, 0), deliveries: deliveries, db: openSQL(b, database)}
 	q.receiver.held = make(chan struct{})
-	for range hooks {
+	for range endpoints {
 		hook := f.addWebhook(b, q.receiver.url, "assignment.created")
 		runJSON[struct{ State string }](b, database, "webhook", "disable", "--company", formatID(f.id), "--id", formatID(hook))
 	}
 	p := serve(b, database)
 	c := newFleet(b, p.address, 1)[0]
 	f.provisionWorkers(b, c)
-	for round := range deliveries / hooks / bulkSize {
+	for round := range deliveries / endpoints / bulkSize {
 		if err := c.do(f.bulkRequest(round)); err != nil {
 			b.Fatal(err)
 		}

@@ -175,8 +175,8 @@ func filteredPages(now time.Time) (out []string) {
 		filters = append(filters, "state="+state, "state="+state+"&endpoint=2", "state="+state+"&event=employee.removed",
 			"state="+state+"&endpoint=2&event=assignment.created", "state="+state+"&from="+since)
 	}
-	for hook := 1; hook <= 4; hook++ {
-		filters = append(filters, fmt.Sprintf("endpoint=%d", hook), fmt.Sprintf("endpoint=%d&event=assignment.created", hook))
+	for endpoint := 1; endpoint <= 4; endpoint++ {
+		filters = append(filters, fmt.Sprintf("endpoint=%d", endpoint), fmt.Sprintf("endpoint=%d&event=assignment.created", endpoint))
 	}
 	for _, kind := range []string{"assignment.created", "assignment.completed", "assignment.failed", "assignment.overdue", "employee.joined", "employee.removed"} {
 		filters = append(filters, "event="+kind)

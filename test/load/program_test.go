@@ -192,11 +192,11 @@ func command(b *testing.B, database string, args ...string) *exec.Cmd {
 func runJSON[T any](b *testing.B, database string, args ...string) T {
 	b.Helper()
 	cmd := command(b, database, append(args, "--json")...)
-	var complaint strings.Builder
-	cmd.Stderr = &complaint
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		b.Fatalf("%s: %v: %s", strings.Join(args, " "), err, complaint.String())
+		b.Fatalf("%s: %v: %s", strings.Join(args, " "), err, stderr.String())
 	}
 	var result T
 	if err := json.Unmarshal(out, &result); err != nil {

@@ -156,11 +156,11 @@ func (l reportCompany) rate(b *testing.B, p *program, path string) func() float6
 func (l reportCompany) pipeRate(b *testing.B, name string, args ...string) func() float64 {
 	return func() float64 {
 		cmd := exec.CommandContext(b.Context(), name, args...)
-		var complaint strings.Builder
-		cmd.Stderr = &complaint
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
 		began := time.Now()
 		if err := cmd.Run(); err != nil { // its output is discarded
-			b.Fatalf("%s: %v: %s", name, err, complaint.String())
+			b.Fatalf("%s: %v: %s", name, err, stderr.String())
 		}
 		return float64(l.rows) / time.Since(began).Seconds()
 	}

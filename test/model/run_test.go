@@ -92,7 +92,7 @@ func (s *sequence) call(token, method, path string, body any) *answer {
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
 	a.began = time.Now().UTC()
-	resp, err := http.DefaultClient.Do(r)
+	resp, err := s.world.client.Do(r)
 	if err != nil {
 		s.Fatalf("%s: %v", a.request, err)
 	}

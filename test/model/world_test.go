@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/coursebridge/coursebridge/internal/apicheck"
 	"github.com/coursebridge/coursebridge/internal/app"
 	"github.com/coursebridge/coursebridge/internal/apptest"
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -22,6 +23,7 @@ type world struct {
 	t         *testing.T
 	engine    string
 	program   *apptest.Program
+	client    *http.Client // holds every answer against the documents
 	store     *store.Store // a second opening of the database, to read events and to sweep
 	platform  string       // the platform's token
 	inbox     *inbox
@@ -36,6 +38,7 @@ func newWorld(t *testing.T, engine, database string) *world {
 	w := &world{t: t, engine: engine, inbox: newInbox(t), ids: map[string]bool{}, tally: map[int]int{}}
 	w.program = apptest.Start(t, apptest.Options{Database: database})
 	w.store = storetest.Open(t, database)
+	w.client = &http.Client{Transport: apicheck.NewTransport(t, http.DefaultTransport)}
 	made, err := w.program.CreatePlatformToken(t.Context(), "model")
 	if err != nil {
 		t.Fatal(err)
@@ -58,11 +61,11 @@ func (w *world) newCompany() *company {
 		w.t.Fatal(err)
 	}
 	c.token = token.Token
-	hook := app.WebhookInput{Company: c.id, URL: w.inbox.URL}
+	webhook := app.WebhookInput{Company: c.id, URL: w.inbox.URL}
 	for _, kind := range domain.EventKinds {
-		hook.Events = append(hook.Events, string(kind))
+		webhook.Events = append(webhook.Events, string(kind))
 	}
-	if _, err := w.program.AddWebhook(ctx, hook); err != nil {
+	if _, err := w.program.AddWebhook(ctx, webhook); err != nil {
 		w.t.Fatal(err)
 	}
 	w.companies = append(w.companies, c)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coursebridge/coursebridge/internal/apicheck"
 	"github.com/coursebridge/coursebridge/internal/app"
 	"github.com/coursebridge/coursebridge/internal/apptest"
 	"github.com/coursebridge/coursebridge/internal/store"
@@ -75,7 +76,7 @@ func send(t *testing.T, in request) (status int, text string) {
 	if in.token != "" {
 		r.Header.Set("Authorization", "Bearer "+in.token)
 	}
-	resp, err := http.DefaultClient.Do(r)
+	resp, err := apicheck.NewTransport(t, http.DefaultTransport).RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -163,31 +163,37 @@ func TestEveryOperationChecksItsCaller(t *testing.T) {
 		for _, scope := range scopes {
 			byScope[scope] = c.createToken(scope)
 		}
-		check := func(prefix string, op httpapi.Contract, who, token string, want int) {
+		type call struct {
+			prefix string
+			op     httpapi.Contract
+		}
+		check := func(c call, who, token string, want int) {
 			t.Helper()
-			path := prefix + pathParameter.ReplaceAllLiteralString(op.Path, "1")
+			op := c.op
+			path := c.prefix + pathParameter.ReplaceAllLiteralString(op.Path, "1")
 			status, text := send(t, request{op.Method, p.URL + path, token, bodyWith(op.Body, "1")})
 			if status != want {
 				t.Errorf("%s %s with %s: %d %.200s, want %d", op.Method, path, who, status, text, want)
 			}
 		}
 		for _, op := range publicapi.Contracts() {
-			check("/api/v1", op, "no token", "", http.StatusUnauthorized)
-			check("/api/v1", op, "a platform token", platform.Token, http.StatusUnauthorized)
-			check("/api/v1", op, "a revoked token", revoked.Token, http.StatusUnauthorized)
-			check("/api/v1", op, "a suspended company's token", suspended.token, http.StatusForbidden)
+			public := call{"/api/v1", op}
+			check(public, "no token", "", http.StatusUnauthorized)
+			check(public, "a platform token", platform.Token, http.StatusUnauthorized)
+			check(public, "a revoked token", revoked.Token, http.StatusUnauthorized)
+			check(public, "a suspended company's token", suspended.token, http.StatusForbidden)
 			if !slices.Contains(scopes, string(op.Scope)) && op.Scope != "b2b_api" {
 				t.Errorf("%s %s needs the scope %q, which this test does not know", op.Method, op.Path, op.Scope)
 			}
 			for _, scope := range scopes {
 				if scope != string(op.Scope) && op.Scope != "b2b_api" {
-					check("/api/v1", op, "the scope "+scope, byScope[scope], http.StatusForbidden)
+					check(public, "the scope "+scope, byScope[scope], http.StatusForbidden)
 				}
 			}
 		}
 		for _, op := range platformapi.Contracts() {
-			check("/platform/v1", op, "no token", "", http.StatusUnauthorized)
-			check("/platform/v1", op, "a company's token", c.token, http.StatusUnauthorized)
+			check(call{"/platform/v1", op}, "no token", "", http.StatusUnauthorized)
+			check(call{"/platform/v1", op}, "a company's token", c.token, http.StatusUnauthorized)
 		}
 	})
 }

@@ -84,12 +84,12 @@ func (w *walk) cabinet() (token string) {
 	w.secret("a token of the cabinet", v.post("/cabinet/tokens/new", "name", "HR", "scope", "b2b_read", "expiry", "90").secret())
 	receiver := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusTeapot) }))
 	w.t.Cleanup(receiver.Close)
-	hook := runJSON[struct {
+	webhook := runJSON[struct {
 		ID     int64
 		Secret string
 	}](w.t, w.log, w.database, "webhook", "add", "--company", id, "--url", receiver.URL+"/hook", "--event", "employee.joined")
-	w.secret("the webhook's secret", hook.Secret)
-	path := "/cabinet/webhooks/" + strconv.FormatInt(hook.ID, 10)
+	w.secret("the webhook's secret", webhook.Secret)
+	path := "/cabinet/webhooks/" + strconv.FormatInt(webhook.ID, 10)
 	v.post(path + "/secret")
 	v.post(path + "/test")
 	w.secret("the webhook's new secret", v.post(path+"/rotate").secret())

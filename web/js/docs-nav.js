@@ -1,4 +1,4 @@
-// The list of contents beside the explorer, and addresses that lead to one operation.
+// The list of contents next to the explorer, and addresses that lead to one operation.
 const methods = ["get", "put", "post", "patch", "delete"];
 
 const slug = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");

@@ -74,11 +74,11 @@ func run(t *testing.T, s snippets.Snippet, program, body string, env ...string) 
 	command.Dir = dir
 	command.Env = append(append(os.Environ(), "SECRET="+secret), env...)
 	command.Stdin = strings.NewReader(body)
-	var complaints strings.Builder
-	command.Stderr = &complaints
+	var stderr strings.Builder
+	command.Stderr = &stderr
 	out, err := command.Output()
 	if err != nil {
-		t.Fatalf("run: %v\n%s", err, complaints.String())
+		t.Fatalf("run: %v\n%s", err, stderr.String())
 	}
 	return strings.TrimSpace(string(out))
 }

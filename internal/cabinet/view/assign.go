@@ -39,7 +39,7 @@ type AssignForm struct {
 	Many                 bool // too many people to count what they have already
 	AtLeast              bool // there are more people than People says
 	Unknown              []string
-	TooMany              string // why nothing is counted: more people are named than a form can name
+	Problem              string // why nothing is counted: the people are too many, or one of them is not an id
 	Errors               Errors
 }
 

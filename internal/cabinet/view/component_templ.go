@@ -221,7 +221,7 @@ func tag(tone Tone, word string) templ.Component {
 	})
 }
 
-// copyButton copies a value and says so. It is there only where scripts run.
+// copyButton copies a value and confirms it. It is there only where scripts run.
 func copyButton(value, what string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

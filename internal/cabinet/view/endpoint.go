@@ -15,7 +15,6 @@ const (
 	EndpointFailing  EndpointState = "failing"
 	EndpointDisabled EndpointState = "disabled"
 	EndpointIdle     EndpointState = "idle" // nothing was sent in the last 24 hours
-	EndpointNew      EndpointState = "new"  // nothing was sent yet
 )
 
 // Endpoint is a webhook: a row of the list and the subject of its page.

@@ -45,7 +45,7 @@ func WebhooksPage(s Shell, v EndpointList) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			if v.Search != "" || len(v.Endpoints) > 1 {
-				templ_7745c5c3_Err = searchForm(PathWebhooks, "Search webhooks", "Address or description", v.Search).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = searchForm(listSearch{path: PathWebhooks, label: "Search webhooks", placeholder: "Address or description", value: v.Search}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

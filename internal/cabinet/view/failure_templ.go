@@ -8,7 +8,7 @@ package view
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// Failure says what happened, what it means and what to do.
+// Failure describes what happened, what it means and what to do.
 type Failure struct {
 	Title     string
 	Sentence  string

@@ -4,7 +4,7 @@ package view
 type Found struct {
 	Kind   string // Page, Report, Person, Course, Token, Webhook
 	Label  string
-	Detail string // what tells it from others of the same name
+	Detail string // what distinguishes it from others of the same name
 	Path   string
 }
 

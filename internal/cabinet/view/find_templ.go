@@ -42,7 +42,7 @@ func FindPage(s Shell, v FindList) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = searchForm(PathFind, "Go to", "Name, e-mail or id", v.Search).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = searchForm(listSearch{path: PathFind, label: "Go to", placeholder: "Name, e-mail or id", value: v.Search}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

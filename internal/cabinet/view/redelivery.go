@@ -36,7 +36,7 @@ type Redelivery struct {
 	To          time.Time
 }
 
-// scope says in words what is sent again.
+// scope describes in words what is sent again.
 func (r Redelivery) scope(c Clock) string {
 	words := strings.Join(r.States, " and ")
 	if words != "" {

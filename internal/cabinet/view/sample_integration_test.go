@@ -56,7 +56,7 @@ func endpoints() []view.Endpoint {
 		{ID: 1, URL: "https://hr.baltic-freight.example/hooks/coursebridge", Description: "HR system, production", Events: every, State: view.EndpointHealthy, CreatedAt: ago(90 * 24 * time.Hour), CreatedBy: "Anna Bērziņa", Day: view.Health{Delivered: 18200, Retrying: 2}, Hours: hours(60), LastDelivery: ptr(ago(12 * time.Second))},
 		{ID: 2, URL: "https://integration-gateway.internal-systems.vereinigte-wasserwirtschaft.example/v2/tenants/48211/inbound/learning/coursebridge-events?source=lms", Description: "Enterprise service bus of the holding; ask the integration team before changing anything here", Events: every[:3], State: view.EndpointFailing, FailingSince: ptr(ago(50 * time.Hour)), CreatedAt: ago(30 * 24 * time.Hour), CreatedBy: "maximiliane.von-hohenstein-oberdorf@vereinigte-wasserwirtschaft.example", Day: view.Health{Delivered: 212, Retrying: 25, Failed: 3}, Hours: hours(2), LastDelivery: ptr(ago(4 * time.Minute))},
 		{ID: 3, URL: "https://old.example/h", Events: every[:1], State: view.EndpointDisabled, DisabledReason: "failing", DisabledAt: ptr(ago(3 * 24 * time.Hour)), CreatedAt: ago(300 * 24 * time.Hour), CreatedBy: "operator", Day: view.Health{Held: 140}, Hours: hours(0), LastDelivery: ptr(ago(3 * 24 * time.Hour))},
-		{ID: 4, URL: "https://new.example/hooks", Description: "Staging", Events: every[4:], State: view.EndpointNew, CreatedAt: ago(time.Minute), CreatedBy: "Anna Bērziņa", Hours: hours(0)},
+		{ID: 4, URL: "https://new.example/hooks", Description: "Staging", Events: every[4:], State: view.EndpointIdle, CreatedAt: ago(time.Minute), CreatedBy: "Anna Bērziņa", Hours: hours(0)},
 	}
 }
 
@@ -103,13 +103,13 @@ func endpointSamples() []sample {
 func deliveries(n int) []view.Delivery {
 	states := []view.DeliveryState{view.DeliveryDelivered, view.DeliveryDelivered, view.DeliveryRetrying, view.DeliveryDelivered, view.DeliveryFailed, view.DeliveryPending, view.DeliveryHeld}
 	events := []string{"assignment.completed", "employee.joined", "assignment.overdue", "test"}
-	hooks := endpoints()
+	list := endpoints()
 	out := make([]view.Delivery, n)
 	for i := range out {
-		hook := hooks[i%3]
+		endpoint := list[i%3]
 		out[i] = view.Delivery{
 			ID: fmt.Sprintf("01932f1e-7c1a-7f3e-9d34-%012x", i+1), State: states[i%len(states)], Event: events[i%len(events)],
-			ExternalID: fmt.Sprintf("asg-2026-%06d", 412+i), EndpointID: hook.ID, EndpointURL: hook.URL, Attempts: 1,
+			ExternalID: fmt.Sprintf("asg-2026-%06d", 412+i), EndpointID: endpoint.ID, EndpointURL: endpoint.URL, Attempts: 1,
 			CreatedAt: ago(time.Duration(i*i)*time.Minute + 3*time.Second),
 		}
 		switch out[i].State {

@@ -680,7 +680,7 @@ func InvitePage(s Shell, v InviteForm) templ.Component {
 	})
 }
 
-// roleField chooses the role of an administrator and says what each allows.
+// roleField chooses the role of an administrator and explains what each allows.
 func roleField(value, problem string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -45,7 +45,7 @@ func TokensPage(s Shell, v TokenList) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			if v.Search != "" || len(v.Tokens) > 0 || v.Hidden > 0 {
-				templ_7745c5c3_Err = searchForm(PathTokens, "Search tokens", "Name or last four characters", v.Search, Option{"all", v.all()}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = searchForm(listSearch{path: PathTokens, label: "Search tokens", placeholder: "Name or last four characters", value: v.Search, kept: []Option{{"all", v.all()}}}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

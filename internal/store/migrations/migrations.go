@@ -6,9 +6,11 @@
 // default), and may replace indexes, constraints, triggers or a table's storage, but it must
 // not remove or rename anything that such a program reads or writes. A migration that does so
 // comes a release later and raises schema_compatibility.oldest_program to the first version
-// whose program does not need what is removed. Programs of versions below
-// FirstCompatibilityChecking do not read that column; to stop them, such a migration also runs
-// StopOldProgramsSQL.
+// whose program does not need what is removed. Programs of versions 1 to 8
+// do not read that column; to stop them, such a migration also removes migrations that they
+// expect from goose's list:
+//
+//	DELETE FROM goose_db_version WHERE version_id BETWEEN 1 AND 8
 package migrations
 
 import (
@@ -49,14 +51,6 @@ func For(engine string) (fs.FS, error) {
 	}
 	return sub, nil
 }
-
-// FirstCompatibilityChecking is the first version whose program asks the schema for the oldest
-// program that may run on it.
-const FirstCompatibilityChecking = 9
-
-// StopOldProgramsSQL makes programs older than FirstCompatibilityChecking refuse the schema: it
-// removes migrations that they expect from goose's list. TestStopOldProgramsSQL checks its 8.
-const StopOldProgramsSQL = "DELETE FROM goose_db_version WHERE version_id BETWEEN 1 AND 8"
 
 // Applied returns the numbers of the migrations that a schema of this version
 // contains, whether its list still names them or not.

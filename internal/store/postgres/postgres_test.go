@@ -87,7 +87,7 @@ func TestReplicasMigrateTogether(t *testing.T) {
 	all.Wait()
 }
 
-func TestMigratedSaysWhatIsMissing(t *testing.T) {
+func TestMigratedNamesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	address := pgtest.URL(t)
 	if open(t, address).CheckSchema(t.Context()) == nil {

@@ -16,16 +16,16 @@ import (
 func TestAssignTogether(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		firms := []testCompany{newTestCompany(t, s), newTestCompany(t, s)}
-		courses := make([]int64, len(firms))
-		for i, f := range firms {
+		companies := []testCompany{newTestCompany(t, s), newTestCompany(t, s)}
+		courses := make([]int64, len(companies))
+		for i, f := range companies {
 			f.provisionAll("E1", "E2", "former")
 			f.offboard("former")
 			courses[i] = f.addAssessment()
 		}
 		var got resultCounts
 		race(80, func(i int) {
-			f, n := firms[i%2], i/2
+			f, n := companies[i%2], i/2
 			f.c.Actor.RequestID = fmt.Sprintf("request-%d", n)
 			if n%3 == 0 {
 				f.c.Actor.Label = "another token"
@@ -52,7 +52,7 @@ func TestAssignTogether(t *testing.T) {
 		equal(t, "answers", got.counts, map[string]int{
 			"ok": 2 * 36, "employee_offboarded": 2, "employee_not_found": 2, "wrong_company": 2, "idempotency_conflict": 2,
 		})
-		for _, f := range firms {
+		for _, f := range companies {
 			made := texts(t, s, `SELECT external_id FROM assignments WHERE company_id = $1`, f.c.Company.ID)
 			equal(t, "assignments", len(made), 34)
 			equal(t, "different assignments", len(slices.Compact(slices.Sorted(slices.Values(made)))), 34)

@@ -28,21 +28,22 @@ func TestSliceIsEditedWhileNobodyHasIt(t *testing.T) {
 		equal(t, "the slice", got, slice)
 		f.provisionAll("E1")
 		a := f.assign("A", "E1", slice.ID)
-		want := func(what string, c domain.Caller, id int64, externalID string, code domain.Code) {
+		want := func(what string, c domain.Caller, edited domain.Course, code domain.Code) {
 			t.Helper()
-			err := s.EditSlice(t.Context(), c, domain.Course{ID: id, Name: "X", ExternalID: externalID, Modules: []string{"One"}, Sources: []int{1}})
+			edited.Name, edited.Modules, edited.Sources = "X", []string{"One"}, []int{1}
+			err := s.EditSlice(t.Context(), c, edited)
 			if domain.CodeOf(err) != code {
 				t.Errorf("%s: %v, want %q", what, err, code)
 			}
 		}
-		want("a slice that somebody has", f.c, slice.ID, "", domain.CodeConflict)
-		want("a course that is no slice", f.c, whole, "", domain.CodeConflict)
-		want("a slice of another company", other.c, slice.ID, "", domain.CodeWrongCompany)
-		want("a slice that is not there", f.c, 1<<40, "", domain.CodeCourseNotFound)
+		want("a slice that somebody has", f.c, domain.Course{ID: slice.ID}, domain.CodeConflict)
+		want("a course that is no slice", f.c, domain.Course{ID: whole}, domain.CodeConflict)
+		want("a slice of another company", other.c, domain.Course{ID: slice.ID}, domain.CodeWrongCompany)
+		want("a slice that is not there", f.c, domain.Course{ID: 1 << 40}, domain.CodeCourseNotFound)
 		if err := s.Revoke(t.Context(), f.c, a.ID); err != nil {
 			t.Fatal(err)
 		}
-		want("an external id that is taken", f.c, slice.ID, "W", domain.CodeExternalIDTaken)
+		want("an external id that is taken", f.c, domain.Course{ID: slice.ID, ExternalID: "W"}, domain.CodeExternalIDTaken)
 		if err := s.EditSlice(t.Context(), f.c, slice); err != nil {
 			t.Errorf("a slice that nobody has any more: %v", err)
 		}

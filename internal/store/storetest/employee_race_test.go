@@ -44,8 +44,8 @@ func TestProvisionRaces(t *testing.T) {
 func TestProvisionTogether(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		firms := []testCompany{newTestCompany(t, s), newTestCompany(t, s), newTestCompany(t, s)}
-		for i, f := range firms {
+		companies := []testCompany{newTestCompany(t, s), newTestCompany(t, s), newTestCompany(t, s)}
+		for i, f := range companies {
 			f.provisionAll("known", "former")
 			f.offboard("former")
 			if i > 0 {
@@ -57,7 +57,7 @@ func TestProvisionTogether(t *testing.T) {
 		}
 		var got resultCounts
 		race(60, func(i int) {
-			f := firms[i%3]
+			f := companies[i%3]
 			id, email := fmt.Sprintf("E%d", i), fmt.Sprintf("e%d@x.test", i)
 			switch i / 3 {
 			case 0:
@@ -82,8 +82,8 @@ func TestProvisionTogether(t *testing.T) {
 		})
 		race(45, func(i int) {
 			id := fmt.Sprintf("E%d", 15+i)
-			e, _, err := s.Employee(t.Context(), firms[i%3].c.Company.ID, id)
-			if err != nil || e.ExternalID != id || e.CompanyID != firms[i%3].c.Company.ID {
+			e, _, err := s.Employee(t.Context(), companies[i%3].c.Company.ID, id)
+			if err != nil || e.ExternalID != id || e.CompanyID != companies[i%3].c.Company.ID {
 				t.Errorf("employee %s: %+v, %v", id, e, err)
 			}
 		})
@@ -94,32 +94,32 @@ func TestProvisionTogether(t *testing.T) {
 func TestAccountRaces(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		firms := make([]testCompany, 6)
-		for i := range firms {
-			firms[i] = newTestCompany(t, s)
+		companies := make([]testCompany, 6)
+		for i := range companies {
+			companies[i] = newTestCompany(t, s)
 		}
 		var first resultCounts
-		race(len(firms), func(i int) {
-			_, status, err := firms[i].provision("E1", "shared@x.test")
+		race(len(companies), func(i int) {
+			_, status, err := companies[i].provision("E1", "shared@x.test")
 			first.add(string(status), err)
 		})
 		equal(t, "6 companies take one address", first.counts, map[string]int{"created": 1, "linked": 5})
 		for round := range 15 {
 			var got resultCounts
 			mail, next := fmt.Sprintf("m%d@x.test", round), fmt.Sprintf("n%d@x.test", round)
-			firms[0].provisionAll(fmt.Sprintf("A%d", round))
-			firms[0].mustPatch(fmt.Sprintf("A%d", round), domain.EmployeePatch{Email: &mail})
+			companies[0].provisionAll(fmt.Sprintf("A%d", round))
+			companies[0].mustPatch(fmt.Sprintf("A%d", round), domain.EmployeePatch{Email: &mail})
 			race(3, func(i int) {
 				var err error
 				switch i {
 				case 0:
-					err = firms[0].erase(fmt.Sprintf("A%d", round))
+					err = companies[0].erase(fmt.Sprintf("A%d", round))
 				case 1:
-					_, _, err = firms[1].provision(fmt.Sprintf("B%d", round), mail)
+					_, _, err = companies[1].provision(fmt.Sprintf("B%d", round), mail)
 				case 2:
-					_, _, err = firms[2].provision(fmt.Sprintf("C%d", round), mail)
+					_, _, err = companies[2].provision(fmt.Sprintf("C%d", round), mail)
 					if err == nil {
-						_, err = firms[2].patch(fmt.Sprintf("C%d", round), domain.EmployeePatch{Email: &next})
+						_, err = companies[2].patch(fmt.Sprintf("C%d", round), domain.EmployeePatch{Email: &next})
 					}
 				}
 				got.add("ok", err)

@@ -20,7 +20,7 @@ type provisionRow struct {
 	before func(f, other testCompany)
 	want   domain.ProvisionStatus
 	code   domain.Code
-	// keeps says that the employee existed before.
+	// keeps reports that the employee existed before.
 	keeps  bool
 	events []string
 	audit  []string

@@ -10,6 +10,10 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/migrations"
 )
 
+// StopOldProgramsSQL makes the programs of versions 1 to 8 refuse a schema, which do not ask
+// it for the oldest program that may run on it: see the package comment of migrations.
+const StopOldProgramsSQL = "DELETE FROM goose_db_version WHERE version_id BETWEEN 1 AND 8"
+
 // MigrateTo creates the schema of an earlier version on PostgreSQL.
 func MigrateTo(tb testing.TB, address string, version int64) {
 	tb.Helper()

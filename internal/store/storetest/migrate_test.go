@@ -37,7 +37,7 @@ func TestForgottenMigrations(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		e := s.Engine()
-		change(t, s, migrations.StopOldProgramsSQL)
+		change(t, s, storetest.StopOldProgramsSQL)
 		change(t, s, `DELETE FROM goose_db_version WHERE version_id = $1`, migrations.Version)
 		if err := e.CheckSchema(t.Context()); err == nil {
 			t.Error("a schema that lacks a migration is called ready")

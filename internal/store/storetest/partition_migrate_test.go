@@ -23,7 +23,7 @@ const beforePartitions = 33
 const filledEvents = 100_000
 
 // openOldSchema opens a filled database of the schema before partitions.
-func openOldSchema(t *testing.T, address string, options db.Options) (*store.Store, hook) {
+func openOldSchema(t *testing.T, address string, options db.Options) (*store.Store, endpointFixture) {
 	t.Helper()
 	storetest.MigrateTo(t, address, beforePartitions)
 	used := address
@@ -35,7 +35,7 @@ func openOldSchema(t *testing.T, address string, options db.Options) (*store.Sto
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	h := newHook(t, s)
+	h := newEndpointFixture(t, s)
 	for _, statement := range []string{
 		`INSERT INTO events (company_id, id, kind, occurred_at, employee_id, assignment_id, external_id, body)
 			SELECT $1, n, 'employee.joined', now() - interval '1 day', 0, 0, 'old', $2 FROM generate_series(1, $3) n`,
@@ -110,7 +110,7 @@ type writers struct {
 	all            sync.WaitGroup
 }
 
-func startWriters(t *testing.T, h hook) *writers {
+func startWriters(t *testing.T, h endpointFixture) *writers {
 	t.Helper()
 	w := &writers{t: t, done: make(chan struct{})}
 	w.repeat("deliver", func(int) error {

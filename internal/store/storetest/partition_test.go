@@ -63,7 +63,7 @@ func uuidTime(t *testing.T, digits string) time.Time {
 }
 
 // deliver records a success for everything that is due.
-func (h hook) deliver() {
+func (h endpointFixture) deliver() {
 	h.t.Helper()
 	for _, d := range h.claim("me", 100).Due {
 		h.record(h.result(d, domain.DeliveryDelivered))
@@ -73,7 +73,7 @@ func (h hook) deliver() {
 func TestPartitionsAreDroppedOnceAllOfThemExpired(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.Postgres(t))
-	h := newHook(t, s)
+	h := newEndpointFixture(t, s)
 	h.hire("e", 3)
 	due := h.claim("me", 10).Due
 	h.record(h.result(due[0], domain.DeliveryDelivered), h.result(due[1], domain.DeliveryFailed), h.result(due[2], domain.DeliveryPending))
@@ -115,7 +115,7 @@ func TestPartitionsAreDroppedOnceAllOfThemExpired(t *testing.T) {
 func TestPartitionsThatAreLate(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.Postgres(t))
-	h := newHook(t, s)
+	h := newEndpointFixture(t, s)
 	dropFirst(t, s)
 	h.hire("late", 3)
 	h.deliver()
@@ -141,7 +141,7 @@ func TestPartitionsThatAreLate(t *testing.T) {
 func TestPartitionsThatAreVeryLate(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.Postgres(t))
-	h := newHook(t, s)
+	h := newEndpointFixture(t, s)
 	dropFirst(t, s)
 	change(t, s, `INSERT INTO delivery_attempts (company_id, delivery_id, number, url, started_at, duration_us, status_code, error_kind, error, request_headers, response_headers, response_body, requested_by)
 		SELECT $1, CAST('01930000-0000-7000-8000-000000000000' AS uuid), n, '', $2, 0, 200, '', '', '[]', '[]', CAST(repeat('x', 1800) AS bytea), '' FROM generate_series(1, 40000) n`,
@@ -164,7 +164,7 @@ func TestPartitionsThatAreVeryLate(t *testing.T) {
 func TestEventsOfErasuresExpireOnTheDay(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h := newHook(t, s)
+		h := newEndpointFixture(t, s)
 		h.hire("e", 2)
 		if err := s.DeleteEmployee(t.Context(), h.c, "e1"); err != nil {
 			t.Fatal(err)

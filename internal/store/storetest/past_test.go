@@ -78,7 +78,7 @@ func testPastOfACompany(t *testing.T, s *store.Store) {
 }
 
 func testPastDeliveries(t *testing.T, s *store.Store) {
-	h, other, ctx := newHook(t, s), newHook(t, s), t.Context()
+	h, other, ctx := newEndpointFixture(t, s), newEndpointFixture(t, s), t.Context()
 	since, at := before(s, 300*24*time.Hour), before(s, 3*time.Hour)
 	try := func(number, code int, kind string) domain.Attempt {
 		return domain.Attempt{Number: number, URL: h.e.URL, StartedAt: at.Add(time.Duration(number) * time.Minute), Duration: 20 * time.Millisecond, StatusCode: code, ErrorKind: kind}

@@ -25,7 +25,7 @@ func testSettings(t *testing.T, s *store.Store) {
 	}
 	var got resultCounts
 	race(4, func(i int) {
-		kept, err := s.SettingOnce(ctx, "key", fmt.Appendf(nil, "value %d", i))
+		kept, err := s.InitSetting(ctx, "key", fmt.Appendf(nil, "value %d", i))
 		got.add(string(kept), err)
 	})
 	first, err := s.Setting(ctx, "key")
@@ -40,7 +40,7 @@ func testSettings(t *testing.T, s *store.Store) {
 		wantNoError(t, "swap", err)
 		equal(t, fmt.Sprintf("swap %s of %s", row.value, row.key), swapped, row.swapped)
 	}
-	kept, err := s.SettingOnce(ctx, "key", []byte("late"))
+	kept, err := s.InitSetting(ctx, "key", []byte("late"))
 	wantNoError(t, "make it again", err)
 	equal(t, "the setting", string(kept), "second")
 	equal(t, "settings", texts(t, s, `SELECT key FROM settings`), []string{"key"})

@@ -173,7 +173,7 @@ func TestSuccessesAreRecordedInOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		seen, r := recordStatements(s)
-		h := newHook(t, s)
+		h := newEndpointFixture(t, s)
 		h.hire("E", 2)
 		due := h.claim("one", 10).Due
 		h.s = seen

@@ -11,7 +11,7 @@ import (
 )
 
 // deliveriesIn changes the state of the newest n pending deliveries of an endpoint.
-func (h hook) deliveriesIn(state domain.DeliveryState, n int, due time.Time) {
+func (h endpointFixture) deliveriesIn(state domain.DeliveryState, n int, due time.Time) {
 	h.t.Helper()
 	change(h.t, h.s, `UPDATE deliveries SET state = $1, due_at = $2, finished_at = $2 WHERE company_id = $3 AND id IN (SELECT d.id FROM deliveries d
 		WHERE d.company_id = $3 AND d.endpoint_id = $4 AND d.state = 'pending' ORDER BY d.event_id DESC LIMIT $5)`, string(state), due, h.c.Company.ID, h.e.ID, n)
@@ -19,9 +19,9 @@ func (h hook) deliveriesIn(state domain.DeliveryState, n int, due time.Time) {
 
 // installation makes three companies: one whose endpoint is behind, one whose endpoint is
 // disabled and holds deliveries, and a suspended one whose endpoint was removed.
-func installation(t *testing.T, s *store.Store) (behind, disabled, removed hook) {
+func installation(t *testing.T, s *store.Store) (behind, disabled, removed endpointFixture) {
 	t.Helper()
-	behind, disabled, removed = newHook(t, s), newHook(t, s), newHook(t, s)
+	behind, disabled, removed = newEndpointFixture(t, s), newEndpointFixture(t, s), newEndpointFixture(t, s)
 	behind.hire("a", 6)
 	behind.deliveriesIn(domain.DeliveryPending, 6, before(s, -time.Hour))
 	behind.deliveriesIn(domain.DeliveryPending, 5, before(s, 2*time.Hour))
@@ -58,7 +58,7 @@ func TestInstallationIsCounted(t *testing.T) {
 		endpoints, err := s.EndpointCounts(t.Context())
 		wantNoError(t, "count the endpoints", err)
 		equal(t, "endpoints", endpoints, domain.EndpointCounts{Enabled: 1, Disabled: 1, Holding: 1})
-		for h, want := range map[*hook]int64{&behind: 3, &disabled: 2} {
+		for h, want := range map[*endpointFixture]int64{&behind: 3, &disabled: 2} {
 			waiting, err := s.WaitingDeliveries(t.Context(), h.c.Company.ID, h.e.ID)
 			wantNoError(t, "count what waits", err)
 			equal(t, "waiting deliveries", waiting, want)
@@ -77,7 +77,7 @@ func installationCounts(t *testing.T, s *store.Store) domain.InstallationCounts 
 	return out
 }
 
-func checkStuckEndpoints(t *testing.T, s *store.Store, behind, disabled hook) {
+func checkStuckEndpoints(t *testing.T, s *store.Store, behind, disabled endpointFixture) {
 	t.Helper()
 	stuck := func(olderThan time.Duration, limit int) (out []string) {
 		t.Helper()
@@ -99,7 +99,7 @@ func checkStuckEndpoints(t *testing.T, s *store.Store, behind, disabled hook) {
 func TestUsageOfCompanies(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		quiet, busy, ctx := newTestCompany(t, s), newHook(t, s), t.Context()
+		quiet, busy, ctx := newTestCompany(t, s), newEndpointFixture(t, s), t.Context()
 		f := testCompany{t, s, busy.c}
 		busy.hire("a", 3)
 		f.assign("A1", "a0", f.addAssessment())

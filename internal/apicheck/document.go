@@ -1,10 +1,11 @@
-package contract_test
+package apicheck
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -14,28 +15,33 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-type object = map[string]any
+// Object is a JSON object.
+type Object = map[string]any
 
-// document is a contract whose schemas are compiled.
-type document struct {
+// Document is a contract whose schemas are compiled.
+type Document struct {
+	Base        string // the path that the paths of the operations follow
+	Operations  []*Operation
+	Events      map[string]*jsonschema.Schema // of webhooks, by kind
 	name        string
-	base        string
-	root        object // the contract as closeObjects changes it
+	root        Object // the contract as closeObjects changes it
 	compiler    *jsonschema.Compiler
-	operations  []*operation
 	errorSchema *jsonschema.Schema
-	events      map[string]*jsonschema.Schema
 }
 
-type operation struct {
-	id       string
-	method   string
-	path     string
-	scopes   []string
-	body     string // an example of a request, empty where none is sent
-	segments []string
+// Operation is a method of a path of the document.
+type Operation struct {
+	ID       string
+	Method   string
+	Path     string
+	Scopes   []string
+	Body     string // an example of a request, empty where none is sent
 	answers  map[int]shape
+	segments []string
 }
+
+// Statuses returns the statuses that the document declares for the operation.
+func (op *Operation) Statuses() []int { return slices.Sorted(maps.Keys(op.answers)) }
 
 // shape describes the answers of one status.
 type shape struct {
@@ -78,19 +84,20 @@ var formats = []*jsonschema.Format{
 	}},
 }
 
-func newDocument(name string, text []byte) (*document, error) {
+// Parse reads a document that is JSON. The name is for messages.
+func Parse(name string, text []byte) (*Document, error) {
 	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	root := closeObjects(parsed, false).(object)
-	open := object{} // the schemas as parts of an allOf, which may have other properties too
-	for key, schema := range lookup(parsed, "components", "schemas").(object) {
+	root := closeObjects(parsed, false).(Object)
+	open := Object{} // the schemas as parts of an allOf, which may have other properties too
+	for key, schema := range Lookup(parsed, "components", "schemas").(Object) {
 		open[key] = closeObjects(schema, true)
 	}
-	root["components"].(object)["open"] = open
-	d := &document{name: name, root: root, compiler: jsonschema.NewCompiler(), events: map[string]*jsonschema.Schema{}}
-	d.base = lookup(root, "servers").([]any)[0].(object)["url"].(string)
+	root["components"].(Object)["open"] = open
+	d := &Document{name: name, root: root, compiler: jsonschema.NewCompiler(), Events: map[string]*jsonschema.Schema{}}
+	d.Base = Lookup(root, "servers").([]any)[0].(Object)["url"].(string)
 	d.compiler.AssertFormat()
 	for _, f := range formats {
 		d.compiler.RegisterFormat(f)
@@ -98,16 +105,25 @@ func newDocument(name string, text []byte) (*document, error) {
 	if err := d.compiler.AddResource(d.address(), root); err != nil {
 		return nil, err
 	}
-	if d.errorSchema, err = d.compile("components", "schemas", "ErrorResponse"); err != nil {
+	if d.errorSchema, err = d.Compile("components", "schemas", "ErrorResponse"); err != nil {
 		return nil, err
 	}
 	return d, errors.Join(d.readOperations(), d.readEvents())
 }
 
-func (d *document) address() string { return "contract:///" + d.name + ".json" }
+// ErrorCodes returns the codes that errors may have.
+func (d *Document) ErrorCodes() (out []string) {
+	codes, _ := Lookup(d.root, "components", "schemas", "ErrorCode", OpenEnum).([]any)
+	for _, code := range codes {
+		out = append(out, code.(string))
+	}
+	return out
+}
 
-// openEnum is the list of values that later versions may extend.
-const openEnum = "x-extensible-enum"
+func (d *Document) address() string { return "contract:///" + d.name + ".json" }
+
+// OpenEnum is the list of values that later versions may extend.
+const OpenEnum = "x-extensible-enum"
 
 // closeObjects forbids properties and values that this version of the contract does
 // not describe. The parts of an allOf stay open; the allOf as a whole is closed.
@@ -119,12 +135,12 @@ func closeObjects(node any, open bool) any {
 			out[i] = closeObjects(item, open)
 		}
 		return out
-	case object:
-		out := object{}
+	case Object:
+		out := Object{}
 		for key, value := range node {
 			out[key] = closeObjects(value, key == "allOf")
 		}
-		if values := node[openEnum]; values != nil {
+		if values := node[OpenEnum]; values != nil {
 			out["enum"] = values
 		}
 		if ref, ok := node["$ref"].(string); ok && open {
@@ -138,9 +154,10 @@ func closeObjects(node any, open bool) any {
 	return node
 }
 
-func lookup(node any, path ...string) any {
+// Lookup returns what a document has at a path of names, nil if it has nothing there.
+func Lookup(node any, path ...string) any {
 	for _, key := range path {
-		m, _ := node.(object)
+		m, _ := node.(Object)
 		node = m[key]
 	}
 	return node
@@ -148,7 +165,8 @@ func lookup(node any, path ...string) any {
 
 var pointer = strings.NewReplacer("~", "~0", "/", "~1")
 
-func (d *document) compile(path ...string) (*jsonschema.Schema, error) {
+// Compile returns the schema at a path of names.
+func (d *Document) Compile(path ...string) (*jsonschema.Schema, error) {
 	at := "#"
 	for _, key := range path {
 		at += "/" + pointer.Replace(key)
@@ -161,115 +179,116 @@ func (d *document) compile(path ...string) (*jsonschema.Schema, error) {
 }
 
 // resolvePath returns the path of a part of the document after following its $ref.
-func (d *document) resolvePath(path ...string) []string {
-	ref, ok := lookup(d.root, path...).(object)["$ref"].(string)
+func (d *Document) resolvePath(path ...string) []string {
+	ref, ok := Lookup(d.root, path...).(Object)["$ref"].(string)
 	if !ok {
 		return path
 	}
 	return strings.Split(strings.TrimPrefix(ref, "#/"), "/")
 }
 
-var methods = []string{"get", "put", "post", "delete", "patch"}
+// Methods are the methods that operations may have.
+var Methods = []string{"get", "put", "post", "delete", "patch"}
 
-func (d *document) readOperations() error {
-	for path, item := range d.root["paths"].(object) {
-		for _, method := range methods {
-			if lookup(item, method) == nil {
+func (d *Document) readOperations() error {
+	for path, item := range d.root["paths"].(Object) {
+		for _, method := range Methods {
+			if Lookup(item, method) == nil {
 				continue
 			}
-			op := &operation{
-				id: lookup(item, method, "operationId").(string), method: strings.ToUpper(method), path: path,
-				segments: strings.Split(path, "/"), answers: map[int]shape{}, body: exampleOf(lookup(item, method)),
+			op := &Operation{
+				ID: Lookup(item, method, "operationId").(string), Method: strings.ToUpper(method), Path: path,
+				segments: strings.Split(path, "/"), answers: map[int]shape{}, Body: exampleOf(Lookup(item, method)),
 			}
-			requirements, _ := lookup(item, method, "security").([]any)
+			requirements, _ := Lookup(item, method, "security").([]any)
 			for _, requirement := range requirements {
-				for _, scope := range lookup(requirement, "bearerAuth").([]any) {
-					op.scopes = append(op.scopes, scope.(string))
+				for _, scope := range Lookup(requirement, "bearerAuth").([]any) {
+					op.Scopes = append(op.Scopes, scope.(string))
 				}
 			}
-			for status := range lookup(item, method, "responses").(object) {
+			for status := range Lookup(item, method, "responses").(Object) {
 				code, err := strconv.Atoi(status)
 				if err != nil {
-					return fmt.Errorf("%s: status %s", op.id, status)
+					return fmt.Errorf("%s: status %s", op.ID, status)
 				}
 				if op.answers[code], err = d.readShape("paths", path, method, "responses", status); err != nil {
 					return err
 				}
 			}
-			d.operations = append(d.operations, op)
+			d.Operations = append(d.Operations, op)
 		}
 	}
-	slices.SortFunc(d.operations, func(a, b *operation) int { return strings.Compare(a.id, b.id) })
+	slices.SortFunc(d.Operations, func(a, b *Operation) int { return strings.Compare(a.ID, b.ID) })
 	return nil
 }
 
 func exampleOf(op any) string {
-	examples, _ := lookup(op, "requestBody", "content", "application/json", "examples").(object)
+	examples, _ := Lookup(op, "requestBody", "content", "application/json", "examples").(Object)
 	for _, example := range examples {
-		text, _ := json.Marshal(lookup(example, "value"))
+		text, _ := json.Marshal(Lookup(example, "value"))
 		return string(text)
 	}
 	return ""
 }
 
-func (d *document) readShape(path ...string) (shape, error) {
+func (d *Document) readShape(path ...string) (shape, error) {
 	at := d.resolvePath(path...)
 	s := shape{media: map[string]*jsonschema.Schema{}, headers: map[string]header{}}
-	content, _ := lookup(d.root, append(at, "content")...).(object)
+	content, _ := Lookup(d.root, append(at, "content")...).(Object)
 	for media := range content {
 		s.media[media] = nil
 		if media != "application/json" {
 			continue
 		}
 		var err error
-		if s.media[media], err = d.compile(append(slices.Clone(at), "content", media, "schema")...); err != nil {
+		if s.media[media], err = d.Compile(append(slices.Clone(at), "content", media, "schema")...); err != nil {
 			return s, err
 		}
 	}
-	headers, _ := lookup(d.root, append(at, "headers")...).(object)
+	headers, _ := Lookup(d.root, append(at, "headers")...).(Object)
 	for name := range headers {
 		where := d.resolvePath(append(slices.Clone(at), "headers", name)...)
-		schema, err := d.compile(append(slices.Clone(where), "schema")...)
+		schema, err := d.Compile(append(slices.Clone(where), "schema")...)
 		if err != nil {
 			return s, err
 		}
-		h := lookup(d.root, where...)
-		required, _ := lookup(h, "required").(bool)
+		h := Lookup(d.root, where...)
+		required, _ := Lookup(h, "required").(bool)
 		s.headers[http.CanonicalHeaderKey(name)] = header{
-			required: required, schema: schema, number: lookup(h, "schema", "type") == "integer",
+			required: required, schema: schema, number: Lookup(h, "schema", "type") == "integer",
 		}
 	}
 	return s, nil
 }
 
-func (d *document) readEvents() error {
-	kinds, _ := d.root["webhooks"].(object)
+func (d *Document) readEvents() error {
+	kinds, _ := d.root["webhooks"].(Object)
 	for kind := range kinds {
-		schema, err := d.compile("webhooks", kind, "post", "requestBody", "content", "application/json", "schema")
+		schema, err := d.Compile("webhooks", kind, "post", "requestBody", "content", "application/json", "schema")
 		if err != nil {
 			return err
 		}
-		d.events[kind] = schema
+		d.Events[kind] = schema
 	}
 	return nil
 }
 
-// find returns the operation of a request, nil if there is none. A path without
+// Find returns the operation of a request, nil if there is none. A path without
 // parameters takes precedence over one with, except that "provision" may also be
 // the identifier of an employee; and "by-external-id" is not an id.
-func (d *document) find(method, path string) *operation {
-	path, _, _ = strings.Cut(strings.TrimPrefix(path, d.base), "?")
+func (d *Document) Find(method, path string) *Operation {
+	path, _, _ = strings.Cut(strings.TrimPrefix(path, d.Base), "?")
 	given := strings.Split(path, "/")
-	var exact, pattern *operation
+	var exact, pattern *Operation
 	hidden := false // a plain path has no operation of this method, and hides those with parameters
-	for _, op := range d.operations {
-		switch plain := !strings.Contains(op.path, "{"); {
+	for _, op := range d.Operations {
+		switch plain := !strings.Contains(op.Path, "{"); {
 		case !matches(op.segments, given):
-		case plain && op.method == method:
+		case plain && op.Method == method:
 			exact = op
 		case plain:
-			hidden = hidden || op.id != "provisionEmployee"
-		case op.method == method && (pattern == nil || slices.Index(op.segments, "by-external-id") > 0):
+			hidden = hidden || op.ID != "provisionEmployee"
+		case op.Method == method && (pattern == nil || slices.Index(op.segments, "by-external-id") > 0):
 			pattern = op
 		}
 	}

@@ -74,7 +74,7 @@ func TestTestEventsAndRedeliveries(t *testing.T) {
 // testLoggedTestEvents expects that a test event is in the log, marked as one, and is not
 // sent again.
 func testLoggedTestEvents(t *testing.T, s *store.Store) {
-	h, ctx := newHook(t, s), t.Context()
+	h, ctx := newEndpointFixture(t, s), t.Context()
 	send := func(kind string) domain.DeliveryDetail {
 		t.Helper()
 		id := uuid.Must(uuid.NewV7()).String()
@@ -100,7 +100,7 @@ func testLoggedTestEvents(t *testing.T, s *store.Store) {
 }
 
 func testRedeliveriesFail(t *testing.T, s *store.Store) {
-	h, ctx := newHook(t, s), t.Context()
+	h, ctx := newEndpointFixture(t, s), t.Context()
 	h.hire("a", 3)
 	h.deliveriesIn(domain.DeliveryFailed, 3, s.Now())
 	in := domain.RedeliveryFilter{}

@@ -12,7 +12,7 @@ import (
 )
 
 // walk reads the whole log page by page.
-func (h hook) walk(f domain.DeliveryFilter, limit int) []string {
+func (h endpointFixture) walk(f domain.DeliveryFilter, limit int) []string {
 	h.t.Helper()
 	var out []string
 	var after *domain.Cursor
@@ -34,9 +34,9 @@ func (h hook) walk(f domain.DeliveryFilter, limit int) []string {
 func TestLogIsReadNewestFirst(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h := newHook(t, s)
-		second := addHook(t, s, h.c)
-		stranger := newHook(t, s)
+		h := newEndpointFixture(t, s)
+		second := addEndpoint(t, s, h.c)
+		stranger := newEndpointFixture(t, s)
 		h.hire("e", 4)
 		stranger.hire("x", 1)
 		due := h.claim("me", 10).Due
@@ -87,8 +87,8 @@ func TestLogIsReadNewestFirst(t *testing.T) {
 func TestHealthCountsByHour(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h := newHook(t, s)
-		second := addHook(t, s, h.c)
+		h := newEndpointFixture(t, s)
+		second := addEndpoint(t, s, h.c)
 		h.hire("e", 6)
 		due := h.claim("me", 10).Due
 		h.record(h.result(due[0], domain.DeliveryDelivered), h.result(due[1], domain.DeliveryDelivered), h.result(due[2], domain.DeliveryFailed),
@@ -123,7 +123,7 @@ func TestHealthCountsByHour(t *testing.T) {
 func TestRedeliverOne(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h := newHook(t, s)
+		h := newEndpointFixture(t, s)
 		h.hire("e", 1)
 		d := h.claim("me", 1).Due[0]
 		h.record(h.result(d, domain.DeliveryDelivered))
@@ -150,8 +150,8 @@ func TestRedeliverOne(t *testing.T) {
 func TestRedeliverARange(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h := newHook(t, s)
-		off := addHook(t, s, h.c)
+		h := newEndpointFixture(t, s)
+		off := addEndpoint(t, s, h.c)
 		if _, err := s.DisableEndpoint(t.Context(), h.c, off.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -218,8 +218,8 @@ func TestRedeliverARange(t *testing.T) {
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h := newHook(t, s)
-		gone := addHook(t, s, h.c)
+		h := newEndpointFixture(t, s)
+		gone := addEndpoint(t, s, h.c)
 		if err := s.RemoveEndpoint(t.Context(), h.c, gone.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +235,7 @@ func TestRetention(t *testing.T) {
 		if more, err := s.ExpireEvents(t.Context(), before); more || err != nil {
 			t.Errorf("more %v, %v", more, err)
 		}
-		if err := s.ExpireWebhooks(t.Context(), before); err != nil {
+		if err := s.ExpireEndpoints(t.Context(), before); err != nil {
 			t.Fatal(err)
 		}
 		for table, want := range map[string]int{"events": 2, "deliveries": 2, "delivery_attempts": 0, "endpoints": 1} {
@@ -249,7 +249,7 @@ func TestRetention(t *testing.T) {
 func TestRetentionGoesInSmallSteps(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h := newHook(t, s)
+		h := newEndpointFixture(t, s)
 		h.hire("e", 101)
 		change(t, s, `UPDATE deliveries SET state = 'delivered' WHERE company_id = $1`, h.c.Company.ID)
 		later := s.Now().Add(time.Minute)

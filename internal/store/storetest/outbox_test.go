@@ -109,15 +109,11 @@ func changeSomething(t *testing.T, s *store.Store, c domain.Caller, n domain.New
 }
 
 // Enabling an endpoint waits for transactions that saw it disabled, so that none
-// leaves an event held on an endpoint that is enabled.
+// leaves an event held on an endpoint that is enabled. SQLite has one writer.
 func TestEnablingWaitsForEventsThatSawTheEndpointDisabled(t *testing.T) {
 	t.Parallel()
-	address := storetest.Postgres(t)
-	if address == "" {
-		return // SQLite has one writer
-	}
-	s := storetest.Open(t, address)
-	h := newHook(t, s)
+	s := storetest.Open(t, storetest.Postgres(t))
+	h := newEndpointFixture(t, s)
 	h.hire("e", 1)
 	change(t, s, `UPDATE employees SET left_at = $1`, s.Now())
 	if _, err := s.DisableEndpoint(t.Context(), h.c, h.e.ID); err != nil {
@@ -151,27 +147,4 @@ func TestEnablingWaitsForEventsThatSawTheEndpointDisabled(t *testing.T) {
 	if err != nil || len(page.Items) == 0 {
 		t.Errorf("%d deliveries are pending after the endpoint was enabled, %v", len(page.Items), err)
 	}
-}
-
-// However many requests race, a company gets no more endpoints than the limit.
-func TestEndpointsAreLimitedUnderRaces(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		c := storetest.Company(t, s, t.Name())
-		for range domain.MaxEndpoints - 3 {
-			addHook(t, s, c)
-		}
-		var wg sync.WaitGroup
-		for range 12 {
-			wg.Go(func() {
-				in := domain.EndpointInput{URL: "https://hooks.test/", Events: []domain.EventKind{domain.EventEmployeeJoined}}
-				_, _ = s.AddEndpoint(t.Context(), c, in, domain.SealedSecret("sealed"))
-			})
-		}
-		wg.Wait()
-		list, err := s.Endpoints(t.Context(), c.Company.ID)
-		if err != nil || len(list) != domain.MaxEndpoints {
-			t.Errorf("the company has %d endpoints, %v; want %d", len(list), err, domain.MaxEndpoints)
-		}
-	})
 }

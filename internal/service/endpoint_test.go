@@ -22,15 +22,15 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// hooks is the use cases around webhooks on a real store, with a real sender.
-type hooks struct {
+// webhooksFixture is the use cases around webhooks on a real store, with a real sender.
+type webhooksFixture struct {
 	*service.Webhooks
 	t *testing.T
 	s *store.Store
 	c domain.Caller
 }
 
-func newHooks(t *testing.T, s *store.Store, guard delivery.Guard) *hooks {
+func newWebhooksFixture(t *testing.T, s *store.Store, guard delivery.Guard) *webhooksFixture {
 	t.Helper()
 	box, err := secret.Open(t.Context(), s, secret.Options{Key: "a passphrase for tests"})
 	if err != nil {
@@ -39,12 +39,12 @@ func newHooks(t *testing.T, s *store.Store, guard delivery.Guard) *hooks {
 	sender := delivery.NewSender(delivery.Config{Guard: guard})
 	t.Cleanup(sender.Close)
 	w := service.NewWebhooks(s, sender, box, service.WebhookOptions{Log: slog.New(slog.DiscardHandler)})
-	return &hooks{w, t, s, storetest.Company(t, s, t.Name())}
+	return &webhooksFixture{w, t, s, storetest.Company(t, s, t.Name())}
 }
 
 var anywhere = delivery.Guard{AllowPrivate: true, AllowHTTP: true}
 
-func (h *hooks) add(url string) (domain.Endpoint, string) {
+func (h *webhooksFixture) add(url string) (domain.Endpoint, string) {
 	h.t.Helper()
 	e, key, err := h.Add(h.t.Context(), h.c, domain.EndpointInput{URL: url, Events: []domain.EventKind{domain.EventEmployeeJoined}})
 	if err != nil {
@@ -53,7 +53,7 @@ func (h *hooks) add(url string) (domain.Endpoint, string) {
 	return e, key
 }
 
-func (h *hooks) hire(prefix string, n int) {
+func (h *webhooksFixture) hire(prefix string, n int) {
 	h.t.Helper()
 	for i := range n {
 		id := fmt.Sprintf("%s%d", prefix, i)
@@ -64,7 +64,7 @@ func (h *hooks) hire(prefix string, n int) {
 	}
 }
 
-func (h *hooks) exec(sql string, args ...any) {
+func (h *webhooksFixture) exec(sql string, args ...any) {
 	h.t.Helper()
 	err := h.s.Engine().Write(h.t.Context(), func(tx db.Tx) error {
 		_, err := tx.Exec(h.t.Context(), sql, args...)
@@ -76,7 +76,7 @@ func (h *hooks) exec(sql string, args ...any) {
 }
 
 // audited counts the company's audit entries of an action.
-func (h *hooks) audited(action string) int {
+func (h *webhooksFixture) audited(action string) int {
 	h.t.Helper()
 	n := 0
 	b := &db.Batch{}
@@ -97,7 +97,7 @@ func refused(t *testing.T, err error, want domain.Code) {
 
 func TestWebhookTargetsAreChecked(t *testing.T) {
 	t.Parallel()
-	h := newHooks(t, storetest.Open(t, storetest.SQLite(t)), delivery.Guard{})
+	h := newWebhooksFixture(t, storetest.Open(t, storetest.SQLite(t)), delivery.Guard{})
 	for _, row := range []struct{ url, field, says string }{
 		{"", "url", "empty"},
 		{"http://hooks.example.com", "url", "https"},
@@ -123,7 +123,7 @@ func TestWebhookTargetsAreChecked(t *testing.T) {
 func TestWebhookSecretIsSealed(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h := newHooks(t, s, anywhere)
+		h := newWebhooksFixture(t, s, anywhere)
 		e, first := h.add("https://hooks.example.com")
 		if !strings.HasPrefix(first, "whsec_") || strings.Contains(string(e.Secret), "whsec_") {
 			t.Errorf("secret %q, sealed as %q", first, e.Secret)
@@ -159,7 +159,7 @@ func TestWebhookIsTested(t *testing.T) {
 		w.WriteHeader(int(status.Load()))
 	}))
 	t.Cleanup(to.Close)
-	h := newHooks(t, storetest.Open(t, storetest.SQLite(t)), anywhere)
+	h := newWebhooksFixture(t, storetest.Open(t, storetest.SQLite(t)), anywhere)
 	e, _ := h.add(to.URL)
 	attempt, err := h.Test(t.Context(), h.c, e.ID, domain.EventAssignmentFailed)
 	if err != nil || attempt.StatusCode != http.StatusTeapot || attempt.ErrorKind != "status" || attempt.Error == "" {
@@ -213,7 +213,7 @@ func TestWebhookIsTested(t *testing.T) {
 
 func TestSampleBodies(t *testing.T) {
 	t.Parallel()
-	h := newHooks(t, storetest.Open(t, storetest.SQLite(t)), anywhere)
+	h := newWebhooksFixture(t, storetest.Open(t, storetest.SQLite(t)), anywhere)
 	for _, kind := range domain.EventKinds {
 		body, err := h.SampleBody(h.c, kind)
 		var got struct {
@@ -235,7 +235,7 @@ func TestSampleBodies(t *testing.T) {
 func TestWebhookHoldsAndSendsAgain(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h := newHooks(t, s, anywhere)
+		h := newWebhooksFixture(t, s, anywhere)
 		e, _ := h.add("https://hooks.example.com")
 		h.hire("before", 3)
 		if _, err := h.Disable(t.Context(), h.c, e.ID); err != nil {
@@ -272,7 +272,7 @@ func TestWebhookHoldsAndSendsAgain(t *testing.T) {
 }
 
 // finish does the background work until the redelivery is done.
-func (h *hooks) finish(job domain.Redelivery) domain.Redelivery {
+func (h *webhooksFixture) finish(job domain.Redelivery) domain.Redelivery {
 	h.t.Helper()
 	woken := make(chan struct{}, 100)
 	h.s.OnDeliveries(func([]domain.EndpointKey) { woken <- struct{}{} })
@@ -297,7 +297,7 @@ func (h *hooks) finish(job domain.Redelivery) domain.Redelivery {
 func TestRedeliveryGoesOnAfterACrash(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h := newHooks(t, s, anywhere)
+		h := newWebhooksFixture(t, s, anywhere)
 		e, _ := h.add("https://hooks.example.com")
 		h.hire("e", 5)
 		h.exec(`UPDATE deliveries SET state = 'failed' WHERE company_id = $1`, h.c.Company.ID)
@@ -332,7 +332,7 @@ func (e *expiring) DropLease(ctx context.Context, name, owner string) error {
 func TestExpiredEventsAreRemoved(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h := newHooks(t, s, anywhere)
+		h := newWebhooksFixture(t, s, anywhere)
 		h.add("https://hooks.example.com")
 		h.hire("e", 130) // more than one step
 		h.exec(`UPDATE deliveries SET state = 'held' WHERE company_id = $1`, h.c.Company.ID)
@@ -359,7 +359,7 @@ func TestExpiredEventsAreRemoved(t *testing.T) {
 
 func TestDeliveriesAreAskedForWithSense(t *testing.T) {
 	t.Parallel()
-	h := newHooks(t, storetest.Open(t, storetest.SQLite(t)), anywhere)
+	h := newWebhooksFixture(t, storetest.Open(t, storetest.SQLite(t)), anywhere)
 	for name, ask := range map[string]struct {
 		filter domain.DeliveryFilter
 		limit  int

@@ -1,6 +1,7 @@
 package storetest_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -11,8 +12,8 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// addHook makes an endpoint for new employees, which are the cheapest events.
-func addHook(tb testing.TB, s *store.Store, c domain.Caller) domain.Endpoint {
+// addEndpoint makes an endpoint for new employees, which are the cheapest events.
+func addEndpoint(tb testing.TB, s *store.Store, c domain.Caller) domain.Endpoint {
 	tb.Helper()
 	e, err := s.AddEndpoint(tb.Context(), c, domain.EndpointInput{
 		URL: "https://hooks.example.com/in", Description: "HR", Events: []domain.EventKind{domain.EventEmployeeJoined},
@@ -27,8 +28,8 @@ func TestEndpointIsKept(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		c, other := storetest.Company(t, s, "Ours"), storetest.Company(t, s, "Theirs")
-		made := addHook(t, s, c)
-		addHook(t, s, other)
+		made := addEndpoint(t, s, c)
+		addEndpoint(t, s, other)
 		if made.CreatedBy != "test" || !made.Enabled() || made.CreatedAt.IsZero() || string(made.Secret) != "sealed" {
 			t.Errorf("made %+v", made)
 		}
@@ -52,7 +53,7 @@ func TestEndpointChanges(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		c := storetest.Company(t, s, "Changes")
-		e := addHook(t, s, c)
+		e := addEndpoint(t, s, c)
 		var woken []domain.EndpointKey
 		s.OnDeliveries(func(keys []domain.EndpointKey) { woken = append(woken, keys...) })
 
@@ -93,9 +94,9 @@ func TestEndpointsAreLimited(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		c := storetest.Company(t, s, "Many")
-		first := addHook(t, s, c)
+		first := addEndpoint(t, s, c)
 		for range domain.MaxEndpoints - 1 {
-			addHook(t, s, c)
+			addEndpoint(t, s, c)
 		}
 		in := domain.EndpointInput{URL: "https://x.example.com", Events: domain.EventKinds}
 		_, err := s.AddEndpoint(t.Context(), c, in, nil)
@@ -105,6 +106,29 @@ func TestEndpointsAreLimited(t *testing.T) {
 		}
 		if _, err := s.AddEndpoint(t.Context(), c, in, domain.SealedSecret("x")); err != nil {
 			t.Errorf("after one was removed: %v", err)
+		}
+	})
+}
+
+// However many requests race, a company gets no more endpoints than the limit.
+func TestEndpointsAreLimitedUnderRaces(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		c := storetest.Company(t, s, t.Name())
+		for range domain.MaxEndpoints - 3 {
+			addEndpoint(t, s, c)
+		}
+		var wg sync.WaitGroup
+		for range 12 {
+			wg.Go(func() {
+				in := domain.EndpointInput{URL: "https://hooks.test/", Events: []domain.EventKind{domain.EventEmployeeJoined}}
+				_, _ = s.AddEndpoint(t.Context(), c, in, domain.SealedSecret("sealed"))
+			})
+		}
+		wg.Wait()
+		list, err := s.Endpoints(t.Context(), c.Company.ID)
+		if err != nil || len(list) != domain.MaxEndpoints {
+			t.Errorf("the company has %d endpoints, %v; want %d", len(list), err, domain.MaxEndpoints)
 		}
 	})
 }
@@ -142,7 +166,7 @@ func TestSettingIsKeptOnce(t *testing.T) {
 			t.Errorf("nothing is kept, got %q, %v", got, err)
 		}
 		for _, value := range []string{"one", "two"} {
-			if got, err := s.SettingOnce(ctx, "k", []byte(value)); string(got) != "one" || err != nil {
+			if got, err := s.InitSetting(ctx, "k", []byte(value)); string(got) != "one" || err != nil {
 				t.Errorf("kept %q, %v; want the first value", got, err)
 			}
 		}

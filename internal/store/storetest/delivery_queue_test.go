@@ -13,22 +13,22 @@ import (
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// hook is an endpoint under test with short ways to fill its queue and work it off.
-type hook struct {
+// endpointFixture is an endpoint under test with short ways to fill its queue and work it off.
+type endpointFixture struct {
 	t *testing.T
 	s *store.Store
 	c domain.Caller
 	e domain.Endpoint
 }
 
-func newHook(t *testing.T, s *store.Store) hook {
+func newEndpointFixture(t *testing.T, s *store.Store) endpointFixture {
 	t.Helper()
 	c := storetest.Company(t, s, t.Name())
-	return hook{t, s, c, addHook(t, s, c)}
+	return endpointFixture{t, s, c, addEndpoint(t, s, c)}
 }
 
 // hire makes n events, one transaction each.
-func (h hook) hire(prefix string, n int) {
+func (h endpointFixture) hire(prefix string, n int) {
 	h.t.Helper()
 	for i := range n {
 		id := fmt.Sprintf("%s%d", prefix, i)
@@ -39,12 +39,12 @@ func (h hook) hire(prefix string, n int) {
 	}
 }
 
-func (h hook) ask(limit int, skip ...int64) []domain.FetchRequest {
+func (h endpointFixture) ask(limit int, skip ...int64) []domain.FetchRequest {
 	return []domain.FetchRequest{{Key: h.e.Key(), Limit: limit, Skip: skip}}
 }
 
 // claim takes the lease and what is due.
-func (h hook) claim(owner string, limit int, skip ...int64) domain.EndpointLease {
+func (h endpointFixture) claim(owner string, limit int, skip ...int64) domain.EndpointLease {
 	h.t.Helper()
 	leases, err := h.s.ClaimEndpoints(h.t.Context(), owner, time.Minute, h.ask(limit, skip...))
 	if err != nil || len(leases) != 1 {
@@ -54,7 +54,7 @@ func (h hook) claim(owner string, limit int, skip ...int64) domain.EndpointLease
 }
 
 // result is the outcome of an attempt at d that leads to state.
-func (h hook) result(d domain.DueDelivery, state domain.DeliveryState) domain.DeliveryResult {
+func (h endpointFixture) result(d domain.DueDelivery, state domain.DeliveryState) domain.DeliveryResult {
 	r := domain.DeliveryResult{
 		Endpoint: h.e.Key(), Delivery: d, State: state, DueAt: h.s.Now().Add(time.Hour),
 		Attempt: domain.Attempt{
@@ -69,7 +69,7 @@ func (h hook) result(d domain.DueDelivery, state domain.DeliveryState) domain.De
 	return r
 }
 
-func (h hook) record(results ...domain.DeliveryResult) domain.Recorded {
+func (h endpointFixture) record(results ...domain.DeliveryResult) domain.Recorded {
 	h.t.Helper()
 	recorded, err := h.s.RecordResults(h.t.Context(), results)
 	if err != nil {
@@ -78,7 +78,7 @@ func (h hook) record(results ...domain.DeliveryResult) domain.Recorded {
 	return recorded
 }
 
-func (h hook) delivery(id string) domain.DeliveryDetail {
+func (h endpointFixture) delivery(id string) domain.DeliveryDetail {
 	h.t.Helper()
 	d, err := h.s.Delivery(h.t.Context(), h.c.Company.ID, id)
 	if err != nil {
@@ -87,7 +87,7 @@ func (h hook) delivery(id string) domain.DeliveryDetail {
 	return d
 }
 
-func (h hook) endpoint() domain.Endpoint {
+func (h endpointFixture) endpoint() domain.Endpoint {
 	h.t.Helper()
 	e, err := h.s.Endpoint(h.t.Context(), h.c.Company.ID, h.e.ID)
 	if err != nil {
@@ -96,7 +96,7 @@ func (h hook) endpoint() domain.Endpoint {
 	return e
 }
 
-func externals(h hook, due []domain.DueDelivery) []string {
+func externals(h endpointFixture, due []domain.DueDelivery) []string {
 	var out []string
 	for _, d := range due {
 		out = append(out, h.delivery(d.ID).ExternalID)
@@ -104,10 +104,10 @@ func externals(h hook, due []domain.DueDelivery) []string {
 	return out
 }
 
-func TestClaimGivesDueDeliveriesInOrder(t *testing.T) {
+func TestClaimReturnsDueDeliveriesInOrder(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h := newHook(t, s)
+		h := newEndpointFixture(t, s)
 		h.hire("e", 5)
 		lease := h.claim("me", 3)
 		if lease.Owner != "me" || lease.Remaining != time.Minute {
@@ -133,7 +133,7 @@ func TestClaimGivesDueDeliveriesInOrder(t *testing.T) {
 func TestLeaseOfAnEndpoint(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h := newHook(t, s)
+		h := newEndpointFixture(t, s)
 		h.hire("e", 1)
 		h.claim("a", 10)
 		theirs := h.claim("b", 10)
@@ -171,7 +171,7 @@ func TestLeaseOfAnEndpoint(t *testing.T) {
 func TestResultsAreRecorded(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h := newHook(t, s)
+		h := newEndpointFixture(t, s)
 		h.hire("e", 3)
 		due := h.claim("me", 10).Due
 		sent, retry, gaveUp := h.result(due[0], domain.DeliveryDelivered), h.result(due[1], domain.DeliveryPending), h.result(due[2], domain.DeliveryFailed)
@@ -205,10 +205,10 @@ func TestResultsAreRecorded(t *testing.T) {
 	})
 }
 
-func TestAttemptBesideARequestForAnotherRound(t *testing.T) {
+func TestAttemptDuringARequestForAnotherRound(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h := newHook(t, s)
+		h := newEndpointFixture(t, s)
 		h.hire("e", 1)
 		first := h.claim("me", 1).Due[0]
 		h.record(h.result(first, domain.DeliveryPending))
@@ -230,7 +230,7 @@ func TestAttemptBesideARequestForAnotherRound(t *testing.T) {
 func TestEndpointsAreJudged(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h := newHook(t, s)
+		h := newEndpointFixture(t, s)
 		h.hire("e", 6)
 		due := h.claim("me", 10).Due
 		h.record(h.result(due[0], domain.DeliveryPending))
@@ -262,7 +262,7 @@ func TestEndpointsAreJudged(t *testing.T) {
 func TestDisabledEndpointHoldsItsDeliveries(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h := newHook(t, s)
+		h := newEndpointFixture(t, s)
 		h.hire("e", 4)
 		due := h.claim("me", 10).Due
 		if n, err := s.HoldDeliveries(t.Context(), h.e.Key(), 10); n != 0 || err != nil {
@@ -297,10 +297,10 @@ func TestDisabledEndpointHoldsItsDeliveries(t *testing.T) {
 	})
 }
 
-func TestErasureBesideAnAttempt(t *testing.T) {
+func TestErasureDuringAnAttempt(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h := newHook(t, s)
+		h := newEndpointFixture(t, s)
 		h.hire("e", 2)
 		due := h.claim("me", 10).Due
 		if err := s.DeleteEmployee(t.Context(), h.c, "e0"); err != nil {
@@ -334,8 +334,8 @@ func TestErasureBesideAnAttempt(t *testing.T) {
 func TestBacklog(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h := newHook(t, s)
-		idle := addHook(t, s, storetest.Company(t, s, "Idle"))
+		h := newEndpointFixture(t, s)
+		idle := addEndpoint(t, s, storetest.Company(t, s, "Idle"))
 		if _, ok, err := s.OldestUnattended(t.Context()); ok || err != nil {
 			t.Errorf("something is unattended in an empty queue: %v", err)
 		}
@@ -350,7 +350,7 @@ func TestBacklog(t *testing.T) {
 		}
 		lease := h.claim("me", 10)
 		if _, ok, err := s.OldestUnattended(t.Context()); ok || err != nil {
-			t.Errorf("unattended beside a live lease: %v", err)
+			t.Errorf("unattended during a live lease: %v", err)
 		}
 		for owner, want := range map[string]int64{"me": 3, "another": 0} {
 			if got, err := s.DeliveryBacklog(t.Context(), owner, time.Second); err != nil || got.Depth != want || len(got.Endpoints) != 1 {
