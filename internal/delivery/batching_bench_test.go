@@ -63,11 +63,11 @@ func BenchmarkBatching(b *testing.B) {
 func compareRecording(b *testing.B, r *fixture, callers int, request func(caller int) domain.FetchRequest) {
 	items := make([]domain.DueDelivery, callers)
 	for i := range items {
-		lease, err := r.d.fetchDue(request(i))
+		got, err := r.d.fetchDue(request(i))
 		if err != nil {
 			b.Fatal(err)
 		}
-		items[i] = lease.Due[i/16]
+		items[i] = got.lease.Due[i/16]
 	}
 	next := func(caller int) domain.DeliveryResult {
 		item := items[caller]

@@ -95,7 +95,7 @@ type lifecycle struct {
 
 // batchers let endpoint queues share statements.
 type batchers struct {
-	claims  *batch.Batcher[domain.FetchRequest, *domain.EndpointLease]
+	claims  *batch.Batcher[domain.FetchRequest, fetched]
 	results *batch.Batcher[*domain.DeliveryResult, recordedResult]
 	notices *batch.Batcher[domain.EndpointKey, struct{}]
 }
@@ -223,13 +223,13 @@ func (d *Dispatcher) poll() {
 
 // queryContext returns the context of a query. A batch serves several queues, so it runs
 // under the dispatcher's context, not under a caller's.
-func (d *Dispatcher) queryContext() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(d.life.mayWork, queryTimeout)
+func (d *Dispatcher) queryContext(timeout time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(d.life.mayWork, timeout)
 }
 
 // searchBacklog wakes the queues of all endpoints with work, at the time it is due.
 func (d *Dispatcher) searchBacklog() {
-	ctx, cancel := d.queryContext()
+	ctx, cancel := d.queryContext(queryTimeout)
 	defer cancel()
 	backlog, err := d.config.Queue.DeliveryBacklog(ctx, d.self, d.horizon())
 	if err != nil {

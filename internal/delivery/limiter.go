@@ -73,6 +73,13 @@ func (l *limiter) acquire(u *endpointSlots) bool {
 	return false
 }
 
+// putBack keeps a slot that was acquired as a grant, for the next acquire.
+func (l *limiter) putBack(u *endpointSlots) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u.hasUnusedGrant = true
+}
+
 // returnGrant returns a granted slot that is not needed any more.
 func (l *limiter) returnGrant(u *endpointSlots) {
 	l.mu.Lock()

@@ -119,25 +119,28 @@ func (q *endpointQueue) informHolder() {
 
 // notify wakes the dispatchers of the other replicas.
 func (d *Dispatcher) notify(_ context.Context, keys []domain.EndpointKey) ([]struct{}, error) {
-	ctx, cancel := d.queryContext()
+	ctx, cancel := d.queryContext(queryTimeout)
 	defer cancel()
 	return make([]struct{}, len(keys)), Notify(ctx, d.config.Bus, keys)
 }
 
-// startReady starts what the limits allow. Deliveries that were fetched too long
-// ago, or whose lease has run out, are fetched again: endpoints are changed and
+// startReady starts what the limits allow. Deliveries that were read too long ago, or
+// whose lease has run out, are read again before one starts: endpoints are changed and
 // people are erased meanwhile.
 func (q *endpointQueue) startReady() {
 	now := time.Now()
 	if q.d.isStopping() {
 		q.buffer.drop()
-	} else if len(q.buffer.items) > 0 && (now.Sub(q.buffer.oldestRead) > keepQueued || !q.lease.isHeld(now)) {
-		q.buffer.dropAndFetch(now)
 	}
 	for !now.Before(q.next.notBefore) {
 		i := q.buffer.nextReady()
 		if i < 0 || !q.d.limiter.acquire(q.slots) {
 			break
+		}
+		if now.Sub(q.buffer.oldestRead) > keepQueued || !q.lease.isHeld(now) {
+			q.buffer.dropAndFetch(now)
+			q.d.limiter.putBack(q.slots) // for what is read now: the turn must not be lost
+			return
 		}
 		q.start(q.buffer.take(i))
 		if perMinute := q.to.endpoint.RatePerMinute; perMinute > 0 { // evenly spaced; attempts that were missed are not made up

@@ -57,7 +57,7 @@ func isRefused(err error) bool {
 // recordBatch writes results in one transaction. If the database refuses them,
 // each is written alone, so that the one at fault keeps no other back.
 func (d *Dispatcher) recordBatch(_ context.Context, requests []*domain.DeliveryResult) ([]recordedResult, error) {
-	ctx, cancel := d.queryContext()
+	ctx, cancel := d.queryContext(queryTimeout)
 	defer cancel()
 	results := make([]domain.DeliveryResult, len(requests))
 	for i, r := range requests {
