@@ -13,6 +13,8 @@ const (
 	// firstWindow is how many attempts may be under way to an endpoint that has not
 	// answered yet.
 	firstWindow = 4
+	// guaranteedSlots is how many attempts every endpoint may have under way at least.
+	guaranteedSlots = 4
 	// slowAnswer is how long an answer may take before the window shrinks.
 	slowAnswer = 3 * time.Second
 	// keepQueued bounds how long ago a delivery that is about to be sent was read.
@@ -138,15 +140,15 @@ func (b *deliveryBuffer) take(i int) domain.DueDelivery {
 	return item
 }
 
-// attemptEnded notes that an attempt ended; its result is still to be recorded.
-func (b *deliveryBuffer) attemptEnded(item *domain.DueDelivery) {
+// markSent notes that an attempt has ended; its result is still to be recorded.
+func (b *deliveryBuffer) markSent(item *domain.DueDelivery) {
 	b.inFlight--
 	delete(b.busyEmployees, item.EmployeeID)
 }
 
-// finished notes that nothing more is done for a delivery, whether or not its result
-// was recorded.
-func (b *deliveryBuffer) finished(item *domain.DueDelivery) {
+// markRecorded notes that the result of an attempt was recorded, or that there is none. The
+// delivery may be fetched again.
+func (b *deliveryBuffer) markRecorded(item *domain.DueDelivery) {
 	delete(b.unfinished, item.Sequence)
 	if b.fetchAgain && b.inFlight+b.unrecorded() == 0 {
 		b.fetchAgain = false
@@ -154,8 +156,8 @@ func (b *deliveryBuffer) finished(item *domain.DueDelivery) {
 	}
 }
 
-// adapt widens the window with every prompt answer, whatever it says, and narrows
-// it when the receiver hangs.
+// adapt widens the window with every attempt that ends within slowAnswer, successful or
+// not, and halves it when the receiver hangs.
 func (b *deliveryBuffer) adapt(took time.Duration, least, most int) {
 	if took < slowAnswer {
 		b.window = min(b.window+1, most)

@@ -75,7 +75,7 @@ type Dispatcher struct {
 	batchers
 	fetchSlots chan struct{} // semaphore of the fetches under way
 	searchNow  chan struct{}
-	idle       chan *attempt // received by the goroutines that have run an attempt
+	handover   chan *attempt // received by idle goroutines
 	life       lifecycle
 
 	mu     sync.Mutex
@@ -88,12 +88,12 @@ type lifecycle struct {
 	mayStart, maySend, mayWork          context.Context // for starting attempts, for those under way, and for all else
 	endStarting, endSending, endWorking context.CancelFunc
 	queues                              sync.WaitGroup // endpoint queues and their attempts
-	background                          sync.WaitGroup // the poll, the listener and the goroutines of attempts
-	endIdle                             func()         // ends the goroutines that wait for an attempt
+	background                          sync.WaitGroup // the poll and the listener
+	idle                                atomic.Int32   // goroutines that wait for another attempt
 	wasStarted                          atomic.Bool
 }
 
-// batchers let endpoint queues share statements.
+// batchers let endpoint queues share statements. ADR 6 has the measurements.
 type batchers struct {
 	claims  *batch.Batcher[domain.FetchRequest, fetched]
 	results *batch.Batcher[*domain.DeliveryResult, recordedResult]
@@ -109,8 +109,7 @@ func NewDispatcher(c DispatcherConfig) *Dispatcher {
 		c.Schedule = DefaultSchedule()
 	}
 	d := &Dispatcher{limiter: newLimiter(c.Limits), fetchSlots: make(chan struct{}, maxParallelFetches), searchNow: make(chan struct{}, 1),
-		idle: make(chan *attempt)}
-	d.life.endIdle = sync.OnceFunc(func() { close(d.idle) })
+		handover: make(chan *attempt)}
 	d.life.mayWork, d.life.endWorking = context.WithCancel(context.Background())
 	d.life.maySend, d.life.endSending = context.WithCancel(d.life.mayWork)
 	d.life.mayStart, d.life.endStarting = context.WithCancel(d.life.maySend)
@@ -251,7 +250,8 @@ func (d *Dispatcher) searchBacklog() {
 	d.config.Metrics.backlog(backlog.Depth)
 }
 
-// horizon is how far ahead a poll looks: beyond the next one.
+// horizon is how far ahead a poll looks: two intervals, so that nothing falls due between
+// two polls unnoticed.
 func (d *Dispatcher) horizon() time.Duration { return 2 * d.config.Poll }
 
 const (
@@ -280,7 +280,6 @@ func (d *Dispatcher) Stop(ctx context.Context) error {
 	d.life.queues.Wait()
 	cancelDeadline()
 	d.life.endWorking()
-	d.life.endIdle()
 	d.life.background.Wait()
 
 	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)

@@ -51,7 +51,7 @@ func newEndpointSlots(company int64) *endpointSlots {
 // reserve returns how many attempts an endpoint may always have under way. Receivers
 // that hang can use up the limits of their company and of the process, and must not
 // block other endpoints. All reserves together may at most double Limits.Total.
-func (l *limiter) reserve() int { return min(firstWindow, l.limits.PerEndpoint) }
+func (l *limiter) reserve() int { return min(guaranteedSlots, l.limits.PerEndpoint) }
 
 // acquire takes a slot. If it returns false the endpoint waits in line, and granted
 // receives once a slot was taken for it.
