@@ -75,6 +75,7 @@ type attempt struct {
 	item            domain.DueDelivery
 	request         Request
 	canDecrypt      bool            // of the destination
+	isStrict        bool            // the endpoint is in strict order
 	previousWritten <-chan struct{} // closed once the request before this one has been written; nil for the first
 	out             Outcome
 	recorded        recordedResult
@@ -83,7 +84,7 @@ type attempt struct {
 // startAttempt starts an attempt at a delivery.
 func (q *endpointQueue) startAttempt(item domain.DueDelivery) {
 	written := make(chan struct{})
-	a := &attempt{q: q, item: item, canDecrypt: q.to.canDecrypt, previousWritten: q.next.previousWritten, request: Request{
+	a := &attempt{q: q, item: item, canDecrypt: q.to.canDecrypt, isStrict: q.buffer.strict, previousWritten: q.next.previousWritten, request: Request{
 		URL: q.to.endpoint.URL, DeliveryID: item.ID, Event: string(item.Kind), Attempt: item.Attempts + 1,
 		Sequence: item.Sequence, Body: item.Body, Secret: q.to.secret, RetiredSecrets: q.to.retired, Headers: q.to.headers,
 		Written: sync.OnceFunc(func() { close(written) }),
@@ -187,8 +188,12 @@ func (a *attempt) onRecorded() {
 // record records the result of the attempt, unless it was aborted.
 func (a *attempt) record() {
 	if a.out.Kind != KindAborted {
-		result := a.q.d.resultOf(a.q.key, &a.item, a.request.URL, &a.out)
-		a.recorded = a.q.d.record(&result)
+		d := a.q.d
+		result, results := d.resultOf(a.q.key, &a.item, a.request.URL, &a.out), d.results
+		if a.isStrict {
+			results = d.strictResults
+		}
+		a.recorded = d.record(results, &result)
 	}
 	a.q.reports <- a.onRecorded
 }

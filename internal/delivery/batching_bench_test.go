@@ -37,6 +37,16 @@ func BenchmarkBatching(b *testing.B) {
 				})
 		}
 		b.Run("claim=idle", claim)
+		b.Run("notify", func(b *testing.B) {
+			storetest.CompareBatching(b, callers,
+				func(caller int) error {
+					return Notify(b.Context(), s.Engine(), []domain.EndpointKey{request(caller).Key})
+				},
+				func(caller int) error {
+					_, err := r.d.notices.Do(b.Context(), request(caller).Key)
+					return err
+				})
+		})
 		r.pile(callers*200, endpoints...)
 		b.Run("claim=due", claim)
 		b.Run("fetch", func(b *testing.B) {

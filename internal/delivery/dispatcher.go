@@ -96,8 +96,11 @@ type lifecycle struct {
 // batchers let endpoint queues share statements. ADR 6 has the measurements.
 type batchers struct {
 	claims  *batch.Batcher[domain.FetchRequest, fetched]
-	results *batch.Batcher[*domain.DeliveryResult, recordedResult]
-	notices *batch.Batcher[domain.EndpointKey, struct{}]
+	results *resultBatcher
+	// strictResults are those of endpoints in strict order, which send nothing until a result
+	// is recorded. They are not collected: that would cost each delivery 3 ms.
+	strictResults *resultBatcher
+	notices       *batch.Batcher[domain.EndpointKey, struct{}]
 }
 
 // NewDispatcher returns a dispatcher that does nothing until it is started.
@@ -117,9 +120,13 @@ func NewDispatcher(c DispatcherConfig) *Dispatcher {
 	c.CancellerConfig = d.Canceller.config
 	d.config = c
 	d.claims = batch.New(d.claimBatch, batch.Options{MaxParallel: 2, SlowAfter: batch.NeverSlow}) // a claim waits for no lock
-	d.results = batch.New(d.recordBatch, batch.Options{
-		MaxSize: 256, MaxParallel: 1, ParallelThreshold: 128, MaxDelay: 3 * time.Millisecond, SlowAfter: batch.NeverSlow, Collect: true,
-	})
+	// Large batches, one at a time: two would write as many results in twice the transactions.
+	recording := batch.Options{
+		MaxSize: 256, MaxParallel: 1, ParallelThreshold: 128, MaxDelay: 3 * time.Millisecond, SlowAfter: batch.NeverSlow, MaxAlone: 4,
+	}
+	d.strictResults = batch.New(d.recordBatch, recording)
+	recording.Collect = true
+	d.results = batch.New(d.recordBatch, recording)
 	d.notices = batch.New(d.notify, batch.Options{MaxParallel: 1, SlowAfter: batch.NeverSlow})
 	return d
 }

@@ -227,6 +227,31 @@ func TestAttemptBesideARequestForAnotherRound(t *testing.T) {
 	})
 }
 
+// That a secret can't be read is no fault of the receiver.
+func TestEndpointIsNotJudgedByInternalFailures(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		h := newHook(t, s)
+		h.hire("e", 3)
+		due := h.claim("me", 10).Due
+		internal := func(d domain.DueDelivery) domain.DeliveryResult {
+			r := h.result(d, domain.DeliveryPending)
+			r.Attempt.ErrorKind = domain.ErrorInternal
+			return r
+		}
+		h.record(internal(due[0]))
+		if since := h.endpoint().FailingSince; since != nil {
+			t.Errorf("failing since %s, after an internal failure", since)
+		}
+		h.record(h.result(due[1], domain.DeliveryPending))
+		change(t, s, `UPDATE endpoints SET failing_since = $1 WHERE id = $2`, s.Now().Add(-domain.FailingLimit), h.e.ID)
+		h.record(internal(due[2]))
+		if e := h.endpoint(); !e.Enabled() {
+			t.Errorf("an internal failure disabled the endpoint: %+v", e)
+		}
+	})
+}
+
 func TestEndpointsAreJudged(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
