@@ -37,6 +37,9 @@ type Options struct {
 	// MaxDelay is how long a call waits before it starts a batch in parallel to
 	// those that run; 5 ms by default.
 	MaxDelay time.Duration
+	// MaxAlone is how many requests of split batches may run at once; all by default, for
+	// one that waits for a lock must not keep others back.
+	MaxAlone int
 	// Collect makes a call wait for MaxDelay or ParallelThreshold others also while
 	// no batch runs, and after one has ended. It is meant for calls that nobody waits for.
 	Collect bool
@@ -53,6 +56,7 @@ const NeverSlow = time.Duration(math.MaxInt64)
 type Batcher[Request, Response any] struct {
 	run     func(ctx context.Context, requests []Request) ([]Response, error)
 	options Options
+	alone   chan struct{} // semaphore of the requests that run alone; nil if all may
 
 	mu      sync.Mutex
 	running []*call[Request, Response] // the leader of every batch that runs
@@ -81,7 +85,11 @@ func New[Request, Response any](run func(context.Context, []Request) ([]Response
 	o.ParallelThreshold = cmp.Or(o.ParallelThreshold, 8)
 	o.MaxDelay = cmp.Or(o.MaxDelay, 5*time.Millisecond)
 	o.SlowAfter = cmp.Or(o.SlowAfter, 10*o.MaxDelay)
-	return &Batcher[Request, Response]{run: run, options: o}
+	b := &Batcher[Request, Response]{run: run, options: o}
+	if o.MaxAlone > 0 {
+		b.alone = make(chan struct{}, o.MaxAlone)
+	}
+	return b
 }
 
 // Do returns the response to a request. A caller whose ctx ends is released at
@@ -103,9 +111,17 @@ func (b *Batcher[Request, Response]) Do(ctx context.Context, request Request) (R
 }
 
 func (b *Batcher[Request, Response]) runAlone(ctx context.Context, request Request) (Response, error) {
+	var none Response
+	if b.alone != nil {
+		select {
+		case b.alone <- struct{}{}:
+			defer func() { <-b.alone }()
+		case <-ctx.Done():
+			return none, ctx.Err()
+		}
+	}
 	responses, err := b.run(ctx, []Request{request})
 	if err != nil {
-		var none Response
 		return none, err
 	}
 	return responses[0], nil

@@ -246,6 +246,48 @@ func TestErrorOfABatchReachesEveryCall(t *testing.T) {
 	g.wantIdle(t)
 }
 
+func TestMaxAloneLimitsTheRequestsOfSplitBatches(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGatedBatcher(Options{MaxDelay: time.Hour, SlowAfter: NeverSlow, MaxAlone: 2})
+		var wg sync.WaitGroup
+		g.startFirst(t, &wg)
+		for i := range 5 {
+			wg.Go(func() { wantTenfold(t, g, 100+i) })
+			g.waitFor(i + 1)
+		}
+		g.proceed <- nil
+		<-g.began
+		g.proceed <- ErrSplit
+		for left := 5; left > 0; left -= 2 {
+			for range min(left, 2) {
+				if alone := <-g.began; len(alone) != 1 {
+					t.Errorf("after a split, %v ran together", alone)
+				}
+			}
+			synctest.Wait()
+			select {
+			case third := <-g.began:
+				t.Errorf("%v began while two requests of a split batch ran", third)
+			default:
+			}
+			for range min(left, 2) {
+				g.proceed <- nil
+			}
+		}
+		wg.Wait()
+		g.wantIdle(t)
+
+		g.alone <- struct{}{}
+		g.alone <- struct{}{}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := g.runAlone(ctx, 1); !errors.Is(err, context.Canceled) {
+			t.Errorf("a caller that left while it waited for its turn got %v", err)
+		}
+	})
+}
+
 func TestSplitBatchRunsItsRequestsAlone(t *testing.T) {
 	t.Parallel()
 	g := newGatedBatcher(patient)

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -8,101 +9,126 @@ import (
 	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
-// maxTurnWait is how long an attempt waits for the previous request to the same endpoint
-// to be written.
+// maxTurnWait is how long an attempt waits until the previous request to the same endpoint
+// has been written.
 const maxTurnWait = time.Second
 
 // destination is where to send and how to sign.
 type destination struct {
-	endpoint domain.Endpoint
-	secret   *Secret // nil if it can't be read
-	previous string
-	headers  domain.Headers
-	isUsable bool // nothing is sent unsigned, or without the company's headers
+	endpoint   domain.Endpoint
+	secret     *Secret
+	retired    []domain.RetiredSecret
+	headers    domain.Headers
+	canDecrypt bool // whether secret and headers could be read; nothing is sent without them
 }
 
-// destination decrypts what an endpoint's requests need.
+// destination decrypts what an endpoint's requests need. It logs what can't be read.
+// Requests are sent without a retired secret that can't be.
 func (q *endpointQueue) destination(e domain.Endpoint) destination {
-	to := destination{endpoint: e, previous: q.decrypt(e.Previous)}
-	var err error
-	if text := q.decrypt(e.Secret); text != "" {
-		if to.secret, err = ParseSecret(text); err != nil {
-			q.d.config.Log.Error("webhook dispatcher: read a secret", "company", q.key.CompanyID, "endpoint", q.key.ID, "error", err)
-		}
+	to := destination{endpoint: e}
+	if text, ok := q.decrypt(e.Previous); ok {
+		to.retired = retiredSecrets(e, text, q.d.config.Queue.Now())
 	}
-	if to.headers, err = domain.DecodeHeaders([]byte(q.decrypt(e.Headers))); err != nil {
-		q.d.config.Log.Error("webhook dispatcher: read headers", "company", q.key.CompanyID, "endpoint", q.key.ID, "error", err)
+	secret, hasSecret := q.decrypt(e.Secret)
+	headers, hasHeaders := q.decrypt(e.Headers)
+	if to.canDecrypt = hasSecret && hasHeaders; !to.canDecrypt {
+		return to
 	}
-	to.isUsable = to.secret != nil && (len(to.headers) > 0 || len(e.Headers) == 0)
+	var errSecret, errHeaders error
+	to.secret, errSecret = ParseSecret(secret)
+	to.headers, errHeaders = domain.DecodeHeaders([]byte(headers))
+	if err := errors.Join(errSecret, errHeaders); err != nil {
+		to.canDecrypt = false
+		q.logSecretError(err)
+	}
 	return to
 }
 
-// decrypt decrypts a secret. If that fails it logs why and returns an empty text.
-func (q *endpointQueue) decrypt(sealed domain.SealedSecret) string {
+// retiredSecrets returns the secrets in a decrypted text that the endpoint still signs
+// with at the time, in addition to its own.
+func retiredSecrets(e domain.Endpoint, text string, now time.Time) []domain.RetiredSecret {
+	if e.PreviousUntil == nil {
+		return nil
+	}
+	return domain.ParseRetiredSecrets(text, *e.PreviousUntil, now)
+}
+
+// decrypt returns the text of a secret, an empty one if there is no secret.
+func (q *endpointQueue) decrypt(sealed domain.SealedSecret) (text string, ok bool) {
 	if len(sealed) == 0 {
-		return ""
+		return "", true
 	}
 	plain, err := q.d.config.Secrets.Open(domain.SecretLabel(q.key.CompanyID), sealed)
 	if err != nil {
-		q.d.config.Log.Error("webhook dispatcher: decrypt a secret", "company", q.key.CompanyID, "endpoint", q.key.ID, "error", err)
-		return ""
+		q.logSecretError(err)
 	}
-	return string(plain)
+	return string(plain), err == nil
+}
+
+func (q *endpointQueue) logSecretError(err error) {
+	q.d.config.Log.Error("webhook dispatcher: read a webhook's secrets", "company", q.key.CompanyID, "endpoint", q.key.ID, "error", err)
 }
 
 // attempt is one attempt at a delivery.
 type attempt struct {
-	q        *endpointQueue
-	item     domain.DueDelivery
-	request  Request
-	isUsable bool            // of the destination
-	previous <-chan struct{} // closed once the request before this one has been written; nil for the first
-	out      Outcome
-	recorded recordedResult
+	q               *endpointQueue
+	item            domain.DueDelivery
+	request         Request
+	canDecrypt      bool            // of the destination
+	isStrict        bool            // the endpoint is in strict order
+	previousWritten <-chan struct{} // closed once the request before this one has been written; nil for the first
+	out             Outcome
+	recorded        recordedResult
 }
 
-// start starts an attempt.
-func (q *endpointQueue) start(item domain.DueDelivery) {
+// startAttempt starts an attempt at a delivery.
+func (q *endpointQueue) startAttempt(item domain.DueDelivery) {
 	written := make(chan struct{})
-	a := &attempt{q: q, item: item, isUsable: q.to.isUsable, previous: q.next.previous, request: Request{
+	a := &attempt{q: q, item: item, canDecrypt: q.to.canDecrypt, isStrict: q.buffer.strict, previousWritten: q.next.previousWritten, request: Request{
 		URL: q.to.endpoint.URL, DeliveryID: item.ID, Event: string(item.Kind), Attempt: item.Attempts + 1,
-		Sequence: item.Sequence, Body: item.Body, Secret: q.to.secret, Headers: q.to.headers,
+		Sequence: item.Sequence, Body: item.Body, Secret: q.to.secret, RetiredSecrets: q.to.retired, Headers: q.to.headers,
 		Written: sync.OnceFunc(func() { close(written) }),
 	}}
-	if q.to.endpoint.Rotating(q.d.config.Queue.Now()) {
-		a.request.PreviousSecret = q.to.previous
-	}
-	q.next.previous = written
-	q.d.run(a)
+	q.next.previousWritten = written
+	q.d.runInBackground(a)
 }
 
-// run starts an attempt in a goroutine that has run one before, if one is idle: the stack
-// of a new one has to grow first, which took 5 of the 110 µs of a delivery. As many wait
-// as attempts were under way at a time.
-func (d *Dispatcher) run(a *attempt) {
-	d.life.queues.Add(1)
+// maxIdle is how many goroutines wait for another attempt after their last one.
+const maxIdle = 64
+
+// runInBackground makes an attempt in a goroutine that has made one before, if one is
+// idle: the stack of a new one has to grow first, which took 5 of the 110 µs of a delivery.
+func (d *Dispatcher) runInBackground(a *attempt) {
 	select {
-	case d.idle <- a:
+	case d.handover <- a:
 	default:
-		d.life.background.Go(func() {
-			d.runAttempt(a)
-			for next := range d.idle {
-				d.runAttempt(next)
-			}
-		})
+		d.life.queues.Go(func() { d.makeAttempts(a) })
 	}
 }
 
-func (d *Dispatcher) runAttempt(a *attempt) {
-	defer d.life.queues.Done()
-	a.run()
+// makeAttempts makes an attempt, and then others that runInBackground passes on, until
+// enough goroutines wait for one or nothing more is started.
+func (d *Dispatcher) makeAttempts(a *attempt) {
+	for isStopping := d.life.mayStart.Done(); ; {
+		a.sendAndRecord()
+		if d.life.idle.Add(1) > maxIdle {
+			d.life.idle.Add(-1)
+			return
+		}
+		select {
+		case a = <-d.handover:
+			d.life.idle.Add(-1)
+		case <-isStopping:
+			return
+		}
+	}
 }
 
-// run makes the attempt and has its result recorded.
-func (a *attempt) run() {
+// sendAndRecord makes the attempt and has its result recorded.
+func (a *attempt) sendAndRecord() {
 	a.send()
 	a.request.Written() // also if nothing was sent
-	a.q.reports <- a.ended
+	a.q.reports <- a.onSent
 	// Hundreds of results may wait to be recorded: in goroutines of their own, whose stacks
 	// remain small.
 	a.q.d.life.queues.Go(a.record)
@@ -122,11 +148,11 @@ func (a *attempt) send() {
 		return
 	}
 	defer end()
-	if a.previous != nil { // so that the receiver gets requests in order; but this one may be stuck
-		waitFor(ctx, a.previous, maxTurnWait)
+	if a.previousWritten != nil { // so that the receiver gets requests in order; but the previous one may be stuck
+		waitFor(ctx, a.previousWritten, maxTurnWait)
 	}
 	d.config.Metrics.started()
-	if a.isUsable {
+	if a.canDecrypt {
 		a.out = d.config.Sender.Send(ctx, a.request)
 	} else {
 		a.out.StartedAt = d.config.Queue.Now()
@@ -136,20 +162,20 @@ func (a *attempt) send() {
 	a.log()
 }
 
-// ended notes that the attempt has ended, even if nothing was sent. The queue runs it.
-func (a *attempt) ended() {
+// onSent notes that the attempt has ended, even if nothing was sent. The queue runs it.
+func (a *attempt) onSent() {
 	q := a.q
 	q.d.limiter.release(q.slots)
-	q.buffer.attemptEnded(&a.item)
+	q.buffer.markSent(&a.item)
 	if !a.out.Kind.saysNothingOfReceiver() {
 		q.buffer.adapt(a.out.Duration, q.d.limiter.reserve(), q.d.config.Limits.PerEndpoint)
 	}
 }
 
-// finished notes what became of the delivery. The queue runs it.
-func (a *attempt) finished() {
+// onRecorded notes what became of the delivery. The queue runs it.
+func (a *attempt) onRecorded() {
 	q := a.q
-	q.buffer.finished(&a.item)
+	q.buffer.markRecorded(&a.item)
 	isPending := a.recorded.State == domain.DeliveryPending
 	if isPending {
 		q.dueAt(a.recorded.DueAt)
@@ -159,13 +185,17 @@ func (a *attempt) finished() {
 	}
 }
 
-// record writes what the outcome means for the delivery, nothing if there is none.
+// record records the result of the attempt, unless it was aborted.
 func (a *attempt) record() {
 	if a.out.Kind != KindAborted {
-		result := a.q.d.resultOf(a.q.key, &a.item, a.request.URL, &a.out)
-		a.recorded = a.q.d.record(&result)
+		d := a.q.d
+		result, results := d.resultOf(a.q.key, &a.item, a.request.URL, &a.out), d.results
+		if a.isStrict {
+			results = d.strictResults
+		}
+		a.recorded = d.record(results, &result)
 	}
-	a.q.reports <- a.finished
+	a.q.reports <- a.onRecorded
 }
 
 // resultOf returns what an outcome means for its delivery.

@@ -37,6 +37,16 @@ func BenchmarkBatching(b *testing.B) {
 				})
 		}
 		b.Run("claim=idle", claim)
+		b.Run("notify", func(b *testing.B) {
+			storetest.CompareBatching(b, callers,
+				func(caller int) error {
+					return Notify(b.Context(), s.Engine(), []domain.EndpointKey{request(caller).Key})
+				},
+				func(caller int) error {
+					_, err := r.d.notices.Do(b.Context(), request(caller).Key)
+					return err
+				})
+		})
 		r.pile(callers*200, endpoints...)
 		b.Run("claim=due", claim)
 		b.Run("fetch", func(b *testing.B) {
@@ -63,11 +73,11 @@ func BenchmarkBatching(b *testing.B) {
 func compareRecording(b *testing.B, r *fixture, callers int, request func(caller int) domain.FetchRequest) {
 	items := make([]domain.DueDelivery, callers)
 	for i := range items {
-		lease, err := r.d.fetchDue(request(i))
+		got, err := r.d.fetchDue(request(i))
 		if err != nil {
 			b.Fatal(err)
 		}
-		items[i] = lease.Due[i/16]
+		items[i] = got.lease.Due[i/16]
 	}
 	next := func(caller int) domain.DeliveryResult {
 		item := items[caller]

@@ -13,6 +13,8 @@ const (
 	// firstWindow is how many attempts may be under way to an endpoint that has not
 	// answered yet.
 	firstWindow = 4
+	// guaranteedSlots is how many attempts every endpoint may have under way at least.
+	guaranteedSlots = 4
 	// slowAnswer is how long an answer may take before the window shrinks.
 	slowAnswer = 3 * time.Second
 	// keepQueued bounds how long ago a delivery that is about to be sent was read.
@@ -36,9 +38,9 @@ type deliveryBuffer struct {
 	unfinished    map[int64]bool       // by sequence: queued, under way, or with a result not yet recorded
 	busyEmployees map[int64]bool       // an attempt about them is under way
 	inFlight      int
-	unrecorded    int
 	window        int // how many attempts may be under way; it adapts to the receiver
 	strict        bool
+	perMinute     int64 // how many attempts the endpoint's own rate allows; 0: any number
 	// fetchAgain says that the queue was woken while attempts were unfinished. A fetch
 	// skips their deliveries, so it misses one that was put back meanwhile.
 	fetchAgain bool
@@ -50,15 +52,25 @@ func newDeliveryBuffer(window int) deliveryBuffer {
 
 func (b *deliveryBuffer) hasUnfinished() bool { return len(b.unfinished) > 0 }
 
+// unrecorded returns how many attempts have ended whose results are not recorded yet.
+func (b *deliveryBuffer) unrecorded() int { return len(b.unfinished) - len(b.items) - b.inFlight }
+
 // nextFetch returns when more should be fetched; ok is false if nothing is due, or
 // enough is queued.
 func (b *deliveryBuffer) nextFetch() (at time.Time, ok bool) {
-	return b.nextFetchAt, !b.nextFetchAt.IsZero() && len(b.items) <= b.window
+	return b.nextFetchAt, !b.nextFetchAt.IsZero() && len(b.items) <= b.fetchSize()/4
 }
 
 // fetchSize returns how many deliveries to read: enough for some time, but the queue does
-// nothing else meanwhile.
-func (b *deliveryBuffer) fetchSize() int { return min(max(4*b.window, minFetchSize), maxFetchSize) }
+// nothing else meanwhile, and no more than the endpoint's rate lets start before they would
+// have to be read again.
+func (b *deliveryBuffer) fetchSize() int {
+	size := min(max(4*b.window, minFetchSize), maxFetchSize)
+	if b.perMinute > 0 {
+		size = min(size, 1+int(b.perMinute*int64(keepQueued)/int64(time.Minute)))
+	}
+	return size
+}
 
 func (b *deliveryBuffer) unfinishedSequences() []int64 {
 	return slices.Collect(maps.Keys(b.unfinished))
@@ -74,7 +86,7 @@ func (b *deliveryBuffer) dueAt(at time.Time) {
 // woken notes that something may be due now.
 func (b *deliveryBuffer) woken(now time.Time) {
 	b.dueAt(now)
-	b.fetchAgain = b.inFlight+b.unrecorded > 0
+	b.fetchAgain = b.inFlight+b.unrecorded() > 0
 }
 
 // add queues deliveries that were read at the time, at most limit. If there were as
@@ -111,7 +123,7 @@ func (b *deliveryBuffer) dropAndFetch(at time.Time) {
 
 // nextReady returns the index of the next delivery that may start, -1 if none may.
 func (b *deliveryBuffer) nextReady() int {
-	if b.inFlight >= b.window || b.unrecorded >= maxUnrecorded || b.strict && b.inFlight+b.unrecorded > 0 {
+	if b.inFlight >= b.window || b.unrecorded() >= maxUnrecorded || b.strict && b.inFlight+b.unrecorded() > 0 {
 		return -1
 	}
 	return slices.IndexFunc(b.items, func(d domain.DueDelivery) bool { return !b.busyEmployees[d.EmployeeID] })
@@ -128,26 +140,24 @@ func (b *deliveryBuffer) take(i int) domain.DueDelivery {
 	return item
 }
 
-// attemptEnded notes that an attempt ended; its result is still to be recorded.
-func (b *deliveryBuffer) attemptEnded(item *domain.DueDelivery) {
+// markSent notes that an attempt has ended; its result is still to be recorded.
+func (b *deliveryBuffer) markSent(item *domain.DueDelivery) {
 	b.inFlight--
-	b.unrecorded++
 	delete(b.busyEmployees, item.EmployeeID)
 }
 
-// finished notes that nothing more is done for a delivery, whether or not its result
-// was recorded.
-func (b *deliveryBuffer) finished(item *domain.DueDelivery) {
-	b.unrecorded--
+// markRecorded notes that the result of an attempt was recorded, or that there is none. The
+// delivery may be fetched again.
+func (b *deliveryBuffer) markRecorded(item *domain.DueDelivery) {
 	delete(b.unfinished, item.Sequence)
-	if b.fetchAgain && b.inFlight+b.unrecorded == 0 {
+	if b.fetchAgain && b.inFlight+b.unrecorded() == 0 {
 		b.fetchAgain = false
 		b.dueAt(time.Now())
 	}
 }
 
-// adapt widens the window with every prompt answer, whatever it says, and narrows
-// it when the receiver hangs.
+// adapt widens the window with every attempt that ends within slowAnswer, successful or
+// not, and halves it when the receiver hangs.
 func (b *deliveryBuffer) adapt(took time.Duration, least, most int) {
 	if took < slowAnswer {
 		b.window = min(b.window+1, most)

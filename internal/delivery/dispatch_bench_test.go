@@ -80,14 +80,20 @@ func reportProcessorTime(b *testing.B, before time.Duration) {
 // BenchmarkDispatch works a pile of deliveries off, with full logging, to a
 // receiver in the same process.
 func BenchmarkDispatch(b *testing.B) {
-	for _, endpoints := range []int{1, 50} {
-		b.Run(fmt.Sprintf("endpoints=%d", endpoints), func(b *testing.B) {
+	for name, endpoints := range map[string]int{"endpoints=1": 1, "endpoints=50": 50, "strict": 1} {
+		b.Run(name, func(b *testing.B) {
 			eachEngine(b, func(b *testing.B, s *store.Store) {
 				to := newWebhookReceiver(b, nil)
 				r := newFixture(b, s)
 				var list []domain.Endpoint
 				for range endpoints {
 					list = append(list, r.addEndpoint(to.URL))
+				}
+				if name == "strict" {
+					in := domain.EndpointInput{URL: to.URL, Events: []domain.EventKind{domain.EventEmployeeJoined}, StrictOrder: true}
+					if _, err := s.UpdateEndpoint(b.Context(), r.c, list[0].ID, in); err != nil {
+						b.Fatal(err)
+					}
 				}
 				r.pile(b.N, list...)
 				b.ResetTimer()

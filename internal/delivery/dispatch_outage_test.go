@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -84,6 +85,45 @@ func TestResultThatCanNotBeWrittenKeepsNoOtherBack(t *testing.T) {
 	})
 }
 
+// The database accepts nothing about one delivery. It is not sent again and again.
+func TestDeliveryWhoseResultIsRefusedIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		to := newWebhookReceiver(t, nil)
+		var bad string
+		var tries atomic.Int64
+		r := newFixture(t, s, func(c *DispatcherConfig) {
+			c.Poll = 5 * time.Millisecond
+			c.Queue = &failing{c.Queue.(*watched), func(results []domain.DeliveryResult) error {
+				for _, r := range results {
+					if r.Delivery.ID == bad {
+						tries.Add(1)
+						return errors.New("a value that the database does not take")
+					}
+				}
+				return nil
+			}}
+		})
+		r.addEndpoint(to.URL)
+		r.hire("e", 2)
+		page, err := s.Deliveries(t.Context(), r.c.Company.ID, domain.DeliveryFilter{}, nil, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bad = page.Items[0].ID
+		r.start()
+		waitUntil(t, func() bool { return tries.Load() >= 5 })
+		r.hire("f", 1) // others are sent
+		r.recorded(2)
+		if n := len(to.arrivals); n != 3 {
+			t.Errorf("three deliveries were sent %d times", n)
+		}
+		if err := r.d.Stop(t.Context()); err != nil { // it does not wait for the result
+			t.Fatal(err)
+		}
+	})
+}
+
 // A delivery counts as failed once that is in the database.
 func TestFailuresAreCountedAsRecorded(t *testing.T) {
 	t.Parallel()
@@ -109,7 +149,7 @@ func TestFailuresAreCountedAsRecorded(t *testing.T) {
 				}).start()
 				r.addEndpoint(to.URL)
 				r.hire("e", 1)
-				waitUntil(t, func() bool { return tries.Load() >= 2 || !refused && tries.Load() == 1 }) // it is given up after two
+				waitUntil(t, func() bool { return tries.Load() >= 2 || !refused && tries.Load() == 1 }) // with the log and without
 				if err := r.d.Stop(t.Context()); err != nil {
 					t.Fatal(err)
 				}

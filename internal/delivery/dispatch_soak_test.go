@@ -17,7 +17,6 @@ func (r *fixture) kill() {
 	r.d.life.endWorking()
 	r.d.mu.Unlock()
 	r.d.life.queues.Wait()
-	r.d.life.endIdle()
 	r.d.life.background.Wait()
 }
 

@@ -75,7 +75,7 @@ type Dispatcher struct {
 	batchers
 	fetchSlots chan struct{} // semaphore of the fetches under way
 	searchNow  chan struct{}
-	idle       chan *attempt // received by the goroutines that have run an attempt
+	handover   chan *attempt // received by idle goroutines
 	life       lifecycle
 
 	mu     sync.Mutex
@@ -88,16 +88,19 @@ type lifecycle struct {
 	mayStart, maySend, mayWork          context.Context // for starting attempts, for those under way, and for all else
 	endStarting, endSending, endWorking context.CancelFunc
 	queues                              sync.WaitGroup // endpoint queues and their attempts
-	background                          sync.WaitGroup // the poll, the listener and the goroutines of attempts
-	endIdle                             func()         // ends the goroutines that wait for an attempt
+	background                          sync.WaitGroup // the poll and the listener
+	idle                                atomic.Int32   // goroutines that wait for another attempt
 	wasStarted                          atomic.Bool
 }
 
-// batchers let endpoint queues share statements.
+// batchers let endpoint queues share statements. ADR 6 has the measurements.
 type batchers struct {
-	claims  *batch.Batcher[domain.FetchRequest, *domain.EndpointLease]
-	results *batch.Batcher[*domain.DeliveryResult, recordedResult]
-	notices *batch.Batcher[domain.EndpointKey, struct{}]
+	claims  *batch.Batcher[domain.FetchRequest, fetched]
+	results *resultBatcher
+	// strictResults are those of endpoints in strict order, which send nothing until a result
+	// is recorded. They are not collected: that would cost each delivery 3 ms.
+	strictResults *resultBatcher
+	notices       *batch.Batcher[domain.EndpointKey, struct{}]
 }
 
 // NewDispatcher returns a dispatcher that does nothing until it is started.
@@ -109,8 +112,7 @@ func NewDispatcher(c DispatcherConfig) *Dispatcher {
 		c.Schedule = DefaultSchedule()
 	}
 	d := &Dispatcher{limiter: newLimiter(c.Limits), fetchSlots: make(chan struct{}, maxParallelFetches), searchNow: make(chan struct{}, 1),
-		idle: make(chan *attempt)}
-	d.life.endIdle = sync.OnceFunc(func() { close(d.idle) })
+		handover: make(chan *attempt)}
 	d.life.mayWork, d.life.endWorking = context.WithCancel(context.Background())
 	d.life.maySend, d.life.endSending = context.WithCancel(d.life.mayWork)
 	d.life.mayStart, d.life.endStarting = context.WithCancel(d.life.maySend)
@@ -118,9 +120,13 @@ func NewDispatcher(c DispatcherConfig) *Dispatcher {
 	c.CancellerConfig = d.Canceller.config
 	d.config = c
 	d.claims = batch.New(d.claimBatch, batch.Options{MaxParallel: 2, SlowAfter: batch.NeverSlow}) // a claim waits for no lock
-	d.results = batch.New(d.recordBatch, batch.Options{
-		MaxSize: 256, MaxParallel: 1, ParallelThreshold: 128, MaxDelay: 3 * time.Millisecond, SlowAfter: batch.NeverSlow, Collect: true,
-	})
+	// Large batches, one at a time: two would write as many results in twice the transactions.
+	recording := batch.Options{
+		MaxSize: 256, MaxParallel: 1, ParallelThreshold: 128, MaxDelay: 3 * time.Millisecond, SlowAfter: batch.NeverSlow, MaxAlone: 4,
+	}
+	d.strictResults = batch.New(d.recordBatch, recording)
+	recording.Collect = true
+	d.results = batch.New(d.recordBatch, recording)
 	d.notices = batch.New(d.notify, batch.Options{MaxParallel: 1, SlowAfter: batch.NeverSlow})
 	return d
 }
@@ -223,13 +229,13 @@ func (d *Dispatcher) poll() {
 
 // queryContext returns the context of a query. A batch serves several queues, so it runs
 // under the dispatcher's context, not under a caller's.
-func (d *Dispatcher) queryContext() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(d.life.mayWork, queryTimeout)
+func (d *Dispatcher) queryContext(timeout time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(d.life.mayWork, timeout)
 }
 
 // searchBacklog wakes the queues of all endpoints with work, at the time it is due.
 func (d *Dispatcher) searchBacklog() {
-	ctx, cancel := d.queryContext()
+	ctx, cancel := d.queryContext(queryTimeout)
 	defer cancel()
 	backlog, err := d.config.Queue.DeliveryBacklog(ctx, d.self, d.horizon())
 	if err != nil {
@@ -251,7 +257,8 @@ func (d *Dispatcher) searchBacklog() {
 	d.config.Metrics.backlog(backlog.Depth)
 }
 
-// horizon is how far ahead a poll looks: beyond the next one.
+// horizon is how far ahead a poll looks: two intervals, so that nothing falls due between
+// two polls unnoticed.
 func (d *Dispatcher) horizon() time.Duration { return 2 * d.config.Poll }
 
 const (
@@ -280,7 +287,6 @@ func (d *Dispatcher) Stop(ctx context.Context) error {
 	d.life.queues.Wait()
 	cancelDeadline()
 	d.life.endWorking()
-	d.life.endIdle()
 	d.life.background.Wait()
 
 	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)

@@ -35,9 +35,9 @@ const (
 
 // The failures that say nothing about a receiver; see saysNothingOfReceiver.
 const (
-	KindAborted  Kind = "aborted"          // the caller's context was cancelled; the attempt does not count
-	KindErased   Kind = domain.ErrorErased // nothing was sent, as the person was erased
-	KindInternal Kind = "internal"         // the request could not be made, for its secret or a header is not usable
+	KindAborted  Kind = "aborted"            // the caller's context was cancelled; the attempt does not count
+	KindErased   Kind = domain.ErrorErased   // nothing was sent, as the person was erased
+	KindInternal Kind = domain.ErrorInternal // the request could not be made, as its secret or a header is not usable
 )
 
 // saysNothingOfReceiver reports whether the attempt ended without a verdict on the receiver.

@@ -10,43 +10,67 @@ import (
 
 const (
 	queryTimeout       = 15 * time.Second
-	queryRetryDelay    = time.Second            // after the database failed
-	lockedRetryDelay   = 250 * time.Millisecond // after another transaction had the endpoint locked
-	holdBatchSize      = 500                    // deliveries that one transaction holds
-	maxParallelFetches = 4                      // so that API requests find free connections
+	fetchTimeout       = keepQueued - time.Second // what was read is to be sent within keepQueued of the beginning
+	queryRetryDelay    = time.Second              // after the database failed
+	lockedRetryDelay   = 250 * time.Millisecond   // after another transaction had the endpoint locked
+	holdBatchSize      = 500                      // deliveries that one transaction holds
+	maxParallelFetches = 4                        // so that API requests find free connections
+)
+
+// A lease is prolonged early, and believed to end before it does.
+const (
+	renewedPart  = 0.4
+	believedPart = 0.9
 )
 
 // lease is what a queue knows about the lease of its endpoint. Both times use this
 // process's monotonic clock. until counts from before the claim was sent, so the lease
-// ends here no later than in the database, even if a clock is set.
+// ends here no later than in the database, unless the database's clock steps forward.
 type lease struct {
 	isOurs  bool
 	until   time.Time // zero if nobody holds it, as far as is known
 	renewAt time.Time // when our lease must be prolonged if it is still needed then
 }
 
+// newLease returns the lease that was claimed at the time.
+func newLease(claimed time.Time, length time.Duration) lease {
+	part := func(p float64) time.Time { return claimed.Add(time.Duration(p * float64(length))) }
+	return lease{isOurs: true, until: part(believedPart), renewAt: part(renewedPart)}
+}
+
 func (l *lease) isHeld(now time.Time) bool { return l.isOurs && now.Before(l.until) }
 
 func (l *lease) isForeign(now time.Time) bool { return !l.isOurs && now.Before(l.until) }
 
+// fetched is what a claim or fetch returned.
+type fetched struct {
+	lease  *domain.EndpointLease // nil if there is no such endpoint
+	readAt time.Time             // just before the query: what it returned was true then or later
+}
+
 // fetch reads due deliveries, and claims or renews the lease, as far as that is needed.
 func (q *endpointQueue) fetch() {
-	now := time.Now()
-	limit, mustClaim := q.planFetch(now)
+	limit, mustClaim := q.planFetch(time.Now())
 	if limit == 0 && !mustClaim {
 		return
 	}
-	read := q.d.fetchDue
+	request := domain.FetchRequest{Key: q.key, Limit: limit, Skip: q.buffer.unfinishedSequences()}
+	var got fetched
+	var err error
 	if mustClaim {
-		read = q.claim
+		got, err = q.d.claims.Do(q.d.life.mayWork, request)
+	} else {
+		got, err = q.d.fetchDue(request)
 	}
-	got, err := read(domain.FetchRequest{Key: q.key, Limit: limit, Skip: q.buffer.unfinishedSequences()})
 	if err != nil {
 		q.d.logError(q.d.life.mayWork, "fetch due deliveries", err)
 		q.fetchAfter(queryRetryDelay)
 		return
 	}
-	q.takeAnswer(got, limit, now)
+	if mustClaim && got.lease != nil && got.lease.Owner == q.d.self {
+		q.lease = newLease(got.readAt, q.d.config.Lease)
+	}
+	q.applyLease(got, limit)
 }
 
 // planFetch returns how many deliveries to read (0: none) and whether the lease must be
@@ -62,62 +86,59 @@ func (q *endpointQueue) planFetch(now time.Time) (limit int, mustClaim bool) {
 	return q.buffer.fetchSize(), mustRenew || !q.lease.isHeld(now)
 }
 
-// takeAnswer handles what a claim or fetch returned.
-func (q *endpointQueue) takeAnswer(got *domain.EndpointLease, limit int, asked time.Time) {
-	switch {
-	case got == nil: // there is no such endpoint
+// applyLease takes over what a claim or fetch with the limit returned.
+func (q *endpointQueue) applyLease(got fetched, limit int) {
+	switch l := got.lease; {
+	case l == nil: // there is no such endpoint
 		q.lease = lease{}
 		q.buffer.drop()
-	case got.Owner == q.d.self:
-		q.accept(got, limit, asked)
+	case l.Owner == q.d.self:
+		q.accept(got, limit)
 		q.informHolder()
-	case got.Remaining <= 0: // another transaction has the endpoint locked, or its lease has just ended
+	case l.Remaining <= 0: // another transaction has the endpoint locked, or its lease has just ended
 		q.fetchAfter(lockedRetryDelay)
 	default:
-		q.lease.isOurs, q.lease.until = false, time.Now().Add(got.Remaining)
+		q.lease.isOurs, q.lease.until = false, time.Now().Add(l.Remaining)
 		q.buffer.drop()
 		q.informHolder()
 	}
 }
 
-// claim takes or prolongs the lease and reads what is due. A tenth of the lease is kept
-// as a margin.
-func (q *endpointQueue) claim(request domain.FetchRequest) (*domain.EndpointLease, error) {
-	asked, leaseTime := time.Now(), q.d.config.Lease
-	got, err := q.d.claims.Do(q.d.life.mayWork, request)
-	if got != nil && got.Owner == q.d.self {
-		q.lease = lease{isOurs: true, until: asked.Add(leaseTime * 9 / 10), renewAt: asked.Add(leaseTime * 4 / 10)}
-	}
-	return got, err
-}
-
-// claimBatch takes or prolongs leases. Every request gets its endpoint's lease, nil if
-// there is no such endpoint.
-func (d *Dispatcher) claimBatch(_ context.Context, requests []domain.FetchRequest) ([]*domain.EndpointLease, error) {
-	ctx, cancel := d.queryContext()
+// claimBatch takes or prolongs leases.
+func (d *Dispatcher) claimBatch(_ context.Context, requests []domain.FetchRequest) ([]fetched, error) {
+	ctx, cancel := d.queryContext(fetchTimeout)
 	defer cancel()
+	readAt := time.Now()
 	leases, err := d.config.Queue.ClaimEndpoints(ctx, d.self, d.config.Lease, requests)
-	out := make([]*domain.EndpointLease, len(requests))
-	for i, r := range requests {
-		if at := slices.IndexFunc(leases, func(l domain.EndpointLease) bool { return l.Endpoint.Key() == r.Key }); at >= 0 {
-			out[i] = &leases[at]
-		}
-	}
-	return out, err
-}
-
-// fetchDue reads what is due on an endpoint whose lease this replica holds; nil if
-// there is no such endpoint.
-func (d *Dispatcher) fetchDue(request domain.FetchRequest) (*domain.EndpointLease, error) {
-	d.fetchSlots <- struct{}{}
-	defer func() { <-d.fetchSlots }()
-	ctx, cancel := d.queryContext()
-	defer cancel()
-	leases, err := d.config.Queue.DueDeliveries(ctx, []domain.FetchRequest{request})
-	if err != nil || len(leases) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	return &leases[0], nil
+	out := make([]fetched, len(requests))
+	for i, r := range requests {
+		out[i].readAt = readAt
+		if at := slices.IndexFunc(leases, func(l domain.EndpointLease) bool { return l.Endpoint.Key() == r.Key }); at >= 0 {
+			out[i].lease = &leases[at]
+		}
+	}
+	return out, nil
+}
+
+// fetchDue reads what is due on an endpoint whose lease this replica holds.
+func (d *Dispatcher) fetchDue(request domain.FetchRequest) (fetched, error) {
+	select {
+	case d.fetchSlots <- struct{}{}:
+	case <-d.life.mayWork.Done():
+		return fetched{}, d.life.mayWork.Err()
+	}
+	defer func() { <-d.fetchSlots }()
+	ctx, cancel := d.queryContext(fetchTimeout)
+	defer cancel()
+	got := fetched{readAt: time.Now()}
+	leases, err := d.config.Queue.DueDeliveries(ctx, []domain.FetchRequest{request})
+	if len(leases) > 0 {
+		got.lease = &leases[0]
+	}
+	return got, err
 }
 
 // fetchAfter has a failed claim or fetch repeated after a while.
@@ -128,17 +149,18 @@ func (q *endpointQueue) fetchAfter(wait time.Duration) {
 
 // accept takes over what was fetched: the endpoint, which may have been changed, and
 // its deliveries. Those of a disabled or removed endpoint are held or fail.
-func (q *endpointQueue) accept(got *domain.EndpointLease, limit int, at time.Time) {
-	if !got.Endpoint.Enabled() {
+func (q *endpointQueue) accept(got fetched, limit int) {
+	e := got.lease.Endpoint
+	if !e.Enabled() {
 		q.buffer.drop()
 		q.holdDeliveries()
 		return
 	}
-	q.to = q.destination(got.Endpoint)
-	q.buffer.strict = got.Endpoint.StrictOrder
-	q.buffer.add(got.Due, limit, at)
-	if got.NextDue != nil {
-		q.dueAt(*got.NextDue)
+	q.to = q.destination(e)
+	q.buffer.strict, q.buffer.perMinute = e.StrictOrder, e.RatePerMinute
+	q.buffer.add(got.lease.Due, limit, got.readAt)
+	if got.lease.NextDue != nil {
+		q.dueAt(*got.lease.NextDue)
 	}
 }
 
@@ -150,12 +172,17 @@ func (q *endpointQueue) dueAt(at time.Time) {
 	}
 }
 
+// holdDeliveries holds one batch. If there may be more, the queue comes back after it has
+// renewed its lease, if that is needed.
 func (q *endpointQueue) holdDeliveries() {
-	for n := holdBatchSize; n == holdBatchSize; {
-		var err error
-		if n, err = q.d.config.Queue.HoldDeliveries(q.d.life.mayWork, q.key, holdBatchSize); err != nil {
-			q.d.logError(q.d.life.mayWork, "hold deliveries", err)
-			return
-		}
+	ctx, cancel := q.d.queryContext(queryTimeout)
+	defer cancel()
+	n, err := q.d.config.Queue.HoldDeliveries(ctx, q.key, holdBatchSize)
+	switch {
+	case err != nil:
+		q.d.logError(q.d.life.mayWork, "hold deliveries", err)
+		q.buffer.dueAt(time.Now().Add(queryRetryDelay))
+	case n == holdBatchSize:
+		q.buffer.dueAt(time.Now())
 	}
 }

@@ -51,7 +51,7 @@ func newEndpointSlots(company int64) *endpointSlots {
 // reserve returns how many attempts an endpoint may always have under way. Receivers
 // that hang can use up the limits of their company and of the process, and must not
 // block other endpoints. All reserves together may at most double Limits.Total.
-func (l *limiter) reserve() int { return min(firstWindow, l.limits.PerEndpoint) }
+func (l *limiter) reserve() int { return min(guaranteedSlots, l.limits.PerEndpoint) }
 
 // acquire takes a slot. If it returns false the endpoint waits in line, and granted
 // receives once a slot was taken for it.
@@ -71,6 +71,13 @@ func (l *limiter) acquire(u *endpointSlots) bool {
 	u.isWaiting = true
 	l.waiting = append(l.waiting, u)
 	return false
+}
+
+// putBack keeps a slot that was acquired as a grant, for the next acquire.
+func (l *limiter) putBack(u *endpointSlots) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u.hasUnusedGrant = true
 }
 
 // returnGrant returns a granted slot that is not needed any more.

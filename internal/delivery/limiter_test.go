@@ -152,7 +152,7 @@ func TestWindowIgnoresAttemptsThatSayNothingOfTheReceiver(t *testing.T) {
 	} {
 		q := newEndpointQueue(NewDispatcher(DispatcherConfig{}), domain.EndpointKey{CompanyID: 1, ID: 2})
 		q.d.limiter.acquire(q.slots)
-		(&attempt{q: q, out: Outcome{Kind: kind}}).ended()
+		(&attempt{q: q, out: Outcome{Kind: kind}}).onSent()
 		if q.buffer.window != want {
 			t.Errorf("after an attempt of kind %q the window is %d, want %d", kind, q.buffer.window, want)
 		}
@@ -176,7 +176,7 @@ func TestBufferIsInTheOrderOfTheSequence(t *testing.T) {
 		t.Errorf("started (- want):\n%s", diff)
 	}
 	second := item(2, 7)
-	b.attemptEnded(&second)
+	b.markSent(&second)
 	if i := b.nextReady(); i < 0 || b.items[i].Sequence != 3 {
 		t.Errorf("after 2 was sent, the item at %d of %v is next, want 3", i, b.items)
 	}
@@ -192,7 +192,7 @@ func TestStrictOrderSendsOneAtATime(t *testing.T) {
 	b.strict = true
 	b.add([]domain.DueDelivery{{Sequence: 1, EmployeeID: 1}, {Sequence: 2, EmployeeID: 2}}, 3, time.Now())
 	first := b.take(b.nextReady())
-	for _, step := range []func(*domain.DueDelivery){b.attemptEnded, b.finished} {
+	for _, step := range []func(*domain.DueDelivery){b.markSent, b.markRecorded} {
 		if i := b.nextReady(); i >= 0 {
 			t.Errorf("%v starts before the one before it is recorded", b.items[i])
 		}
@@ -211,13 +211,13 @@ func TestBufferFetchesAgainWhatAFetchSkipped(t *testing.T) {
 	b, now := newDeliveryBuffer(4), time.Now()
 	b.add([]domain.DueDelivery{{Sequence: 1}}, 32, now)
 	item := b.take(0)
-	b.attemptEnded(&item)
+	b.markSent(&item)
 	b.woken(now)
 	b.add(nil, 32, now) // the fetch skips what is not recorded
 	if _, due := b.nextFetch(); due {
 		t.Error("it is fetched again before the result is recorded")
 	}
-	b.finished(&item)
+	b.markRecorded(&item)
 	if _, due := b.nextFetch(); !due {
 		t.Error("nothing more is fetched")
 	}

@@ -33,14 +33,18 @@ type endpointQueue struct {
 
 // nextAttempt is what the next attempt has to wait for.
 type nextAttempt struct {
-	notBefore time.Time       // by the endpoint's own rate
-	previous  <-chan struct{} // closed once the latest request has been written; nil before the first
+	notBefore       time.Time       // by the endpoint's own rate
+	previousWritten <-chan struct{} // closed once the latest request has been written; nil before the first
 }
+
+// keepAlive is when a queue with attempts under way looks again at the latest: any time
+// that is not zero keeps it from ending.
+const keepAlive = time.Hour
 
 func newEndpointQueue(d *Dispatcher, key domain.EndpointKey) *endpointQueue {
 	return &endpointQueue{
 		d: d, key: key, wakeups: make(chan wakeReason, 1), reports: make(chan func(), maxUnrecorded),
-		slots: newEndpointSlots(key.CompanyID), buffer: newDeliveryBuffer(d.limiter.reserve()),
+		slots: newEndpointSlots(key.CompanyID), buffer: newDeliveryBuffer(min(firstWindow, d.config.Limits.PerEndpoint)),
 	}
 }
 
@@ -91,8 +95,8 @@ func (q *endpointQueue) run() {
 func (q *endpointQueue) takeWakeup(reason wakeReason) {
 	q.mustNotify = q.mustNotify || reason&committedHere != 0
 	if reason&leaseReleased != 0 && !q.lease.isOurs {
-		// The message does not name the endpoint whose lease was released; if it was another's,
-		// the next claim sets the time again.
+		// The message names the replica that released its leases, not the endpoints. If this
+		// endpoint's lease belongs to a third replica, the next claim finds out how long.
 		q.lease.until = time.Time{}
 	}
 	if now := time.Now(); q.lease.isForeign(now) {
@@ -103,8 +107,8 @@ func (q *endpointQueue) takeWakeup(reason wakeReason) {
 }
 
 // informHolder ensures that the holder of the lease learns of work that was committed
-// here. If this replica holds the lease, nothing is to be done. Otherwise it notifies the
-// holder and claims when the lease ends, in case the notice was lost.
+// here. If this replica holds the lease, nothing is to be done. Otherwise the holder is
+// notified, and this replica claims the lease when it ends, in case the notice was lost.
 func (q *endpointQueue) informHolder() {
 	if q.mustNotify && !q.lease.isOurs {
 		_, err := q.d.notices.Do(q.d.life.mayWork, q.key)
@@ -119,27 +123,30 @@ func (q *endpointQueue) informHolder() {
 
 // notify wakes the dispatchers of the other replicas.
 func (d *Dispatcher) notify(_ context.Context, keys []domain.EndpointKey) ([]struct{}, error) {
-	ctx, cancel := d.queryContext()
+	ctx, cancel := d.queryContext(queryTimeout)
 	defer cancel()
 	return make([]struct{}, len(keys)), Notify(ctx, d.config.Bus, keys)
 }
 
-// startReady starts what the limits allow. Deliveries that were fetched too long
-// ago, or whose lease has run out, are fetched again: endpoints are changed and
+// startReady starts what the limits allow. Deliveries that were read too long ago, or
+// whose lease has run out, are read again before one starts: endpoints are changed and
 // people are erased meanwhile.
 func (q *endpointQueue) startReady() {
 	now := time.Now()
 	if q.d.isStopping() {
 		q.buffer.drop()
-	} else if len(q.buffer.items) > 0 && (now.Sub(q.buffer.oldestRead) > keepQueued || !q.lease.isHeld(now)) {
-		q.buffer.dropAndFetch(now)
 	}
 	for !now.Before(q.next.notBefore) {
 		i := q.buffer.nextReady()
 		if i < 0 || !q.d.limiter.acquire(q.slots) {
 			break
 		}
-		q.start(q.buffer.take(i))
+		if now.Sub(q.buffer.oldestRead) > keepQueued || !q.lease.isHeld(now) {
+			q.buffer.dropAndFetch(now)
+			q.d.limiter.putBack(q.slots) // for what is read now: the turn must not be lost
+			return
+		}
+		q.startAttempt(q.buffer.take(i))
 		if perMinute := q.to.endpoint.RatePerMinute; perMinute > 0 { // evenly spaced; attempts that were missed are not made up
 			q.next.notBefore = now.Add(time.Minute / time.Duration(perMinute))
 		}
@@ -158,7 +165,7 @@ func (q *endpointQueue) nextVisit() time.Time {
 		}
 	}
 	if q.buffer.hasUnfinished() {
-		lookAgainBy(now.Add(time.Hour)) // keeps the queue alive; a report wakes it long before
+		lookAgainBy(now.Add(keepAlive)) // a report wakes the queue long before
 		if q.lease.isOurs {
 			lookAgainBy(q.lease.renewAt)
 		}

@@ -95,9 +95,9 @@ type Request struct {
 	Attempt        int   // from 1
 	Sequence       int64 // 0 marks a test event, which reports nothing that happened
 	Body           []byte
-	Secret         *Secret        // nothing is sent without
-	PreviousSecret string         // during the overlap of a rotation
-	Headers        domain.Headers // the company's own; the log masks their values
+	Secret         *Secret                // nothing is sent without
+	RetiredSecrets []domain.RetiredSecret // those that rotations replaced; each signs until its end
+	Headers        domain.Headers         // the company's own; the log masks their values
 
 	// Written is called once the request has been written, perhaps again if it had to
 	// be written again; nil is fine.
@@ -149,8 +149,7 @@ func (s *Sender) attempt(ctx context.Context, r *Request, out *Outcome) {
 	}
 }
 
-// exchange sends the request and reads the answer. It fills in the outcome; the error only reports that the exchange
-// was not complete.
+// exchange sends the request, reads the answer and sets the outcome. An error means that the exchange was not complete.
 func (s *Sender) exchange(ctx context.Context, to *target, headers domain.Headers, r *Request, out *Outcome) error {
 	var came progress
 	trace := &httptrace.ClientTrace{
@@ -206,7 +205,7 @@ func (s *Sender) headers(r *Request, at time.Time) (domain.Headers, error) {
 	if !isHeaderValue(r.Event) || !isHeaderValue(r.DeliveryID) {
 		return nil, errors.New("its event or delivery id does not fit into a header")
 	}
-	signed, err := Sign(Message{DeliveryID: r.DeliveryID, At: at, Body: r.Body, Secret: r.Secret, PreviousSecret: r.PreviousSecret})
+	signed, err := Sign(Message{DeliveryID: r.DeliveryID, At: at, Body: r.Body, Secret: r.Secret, RetiredSecrets: r.RetiredSecrets})
 	if err != nil {
 		return nil, err
 	}

@@ -97,11 +97,11 @@ func TestSendReturnsWhatItSentAndGot(t *testing.T) {
 	at := time.Now().Truncate(time.Second)
 	sender := newSender(t, Config{Guard: local, UserAgent: "coursebridge/1.2.3", Now: func() time.Time { return at }})
 	attempt := newAttempt(receiver.URL + "/hook?key=a%20b")
-	attempt.Attempt, attempt.PreviousSecret = 3, NewSecret()
+	attempt.Attempt, attempt.RetiredSecrets = 3, retired(NewSecret())
 	out := sender.Send(t.Context(), attempt)
 
 	got := <-arrivals
-	signed, err := Sign(Message{attempt.DeliveryID, at, attempt.Body, attempt.Secret, attempt.PreviousSecret})
+	signed, err := Sign(Message{attempt.DeliveryID, at, attempt.Body, attempt.Secret, attempt.RetiredSecrets})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +282,7 @@ func TestSendWithoutUsableParts(t *testing.T) {
 	sender := newSender(t, Config{Guard: local})
 	for _, spoil := range []func(*Request){
 		func(r *Request) { r.Secret = parseSecret("whsec_?") },
-		func(r *Request) { r.PreviousSecret = "old" },
+		func(r *Request) { r.RetiredSecrets = retired("old") },
 		func(r *Request) { r.Event = "a\r\nX-Injected: b" },
 		func(r *Request) { r.DeliveryID = "" },
 	} {

@@ -30,8 +30,8 @@ func NewSecret() string {
 	return SecretPrefix + base64.StdEncoding.EncodeToString(key[:])
 }
 
-// Secret is a signing secret that is ready to sign, in any number of goroutines. What the secret alone decides is
-// computed once: that is a third of the time that it takes to sign an event. Nil signs nothing.
+// Secret is a signing secret that is ready to sign, in any number of goroutines. The HMAC key state is computed once per
+// secret: that is a third of the time that it takes to sign an event. Nil signs nothing.
 type Secret struct {
 	service, standard hash.Cloner // HMACs to which nothing has been written
 }
@@ -50,7 +50,7 @@ func ParseSecret(text string) (*Secret, error) {
 	return &Secret{newMAC([]byte(text)), newMAC(key)}, nil
 }
 
-// newMAC returns an HMAC that is cheap to clone: Reset keeps what depends on the key.
+// newMAC returns an HMAC. Reset caches the key state, so that a clone need not hash the key again.
 func newMAC(key []byte) hash.Cloner {
 	mac := hmac.New(sha256.New, key)
 	mac.Reset()
@@ -76,14 +76,13 @@ type Signatures struct {
 	Standard string // webhook-signature, separated by spaces; several values during a rotation
 }
 
-// Message is what one attempt signs. PreviousSecret holds the secrets that rotations replaced, as
-// domain.FormatRetiredSecrets writes them, and is empty outside the overlap.
+// Message is what one attempt signs.
 type Message struct {
 	DeliveryID     string
 	At             time.Time
 	Body           []byte
 	Secret         *Secret
-	PreviousSecret string
+	RetiredSecrets []domain.RetiredSecret // those that rotations replaced; each signs until its end
 }
 
 // Sign returns the signatures of a message.
@@ -96,8 +95,10 @@ func Sign(m Message) (Signatures, error) {
 	}
 	s := Signatures{Service: signService(&m, m.Secret), Standard: signStandard(&m, m.Secret)}
 	var retired []string
-	// The caller has checked that the newest still signs.
-	for _, r := range domain.ParseRetiredSecrets(m.PreviousSecret, m.At.Add(time.Second), m.At) {
+	for _, r := range m.RetiredSecrets {
+		if !m.At.Before(r.Until) {
+			continue
+		}
 		secret, err := ParseSecret(r.Secret)
 		if err != nil {
 			return Signatures{}, err

@@ -15,9 +15,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/coursebridge/coursebridge/internal/domain"
 )
 
 const signedBody = `{"event":"employee.joined","companyId":7,"data":{"name":"Ünal \"Яна\" 🎓"}}` + "\n"
+
+// retired returns a secret that was replaced and still signs, none if it is empty.
+func retired(secret string) []domain.RetiredSecret {
+	if secret == "" {
+		return nil
+	}
+	return []domain.RetiredSecret{{Secret: secret, Until: time.Now().Add(time.Hour)}}
+}
 
 func TestNewSecretIsRandomBase64Of32Bytes(t *testing.T) {
 	t.Parallel()
@@ -36,7 +46,7 @@ func TestSignReturnsThePublishedExample(t *testing.T) {
 	t.Parallel()
 	got, err := Sign(Message{
 		"msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`),
-		parseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"), "",
+		parseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"), nil,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +75,7 @@ func TestSignSatisfiesStandardWebhooksLibrary(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			id, now := uuid.Must(uuid.NewV7()).String(), time.Now()
-			signed, err := Sign(Message{id, now, []byte(signedBody), parseSecret(secret), tc.previous})
+			signed, err := Sign(Message{id, now, []byte(signedBody), parseSecret(secret), retired(tc.previous)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,6 +91,17 @@ func TestSignSatisfiesStandardWebhooksLibrary(t *testing.T) {
 				t.Errorf("verify: %v, want accepted %t", err, tc.accepted)
 			}
 		})
+	}
+}
+
+func TestRetiredSecretSignsUntilItsEnd(t *testing.T) {
+	t.Parallel()
+	end := time.Unix(1794648600, 0)
+	for at, want := range map[time.Time]bool{end.Add(-time.Second): true, end: false} {
+		signed, err := Sign(Message{"id", at, nil, parseSecret(NewSecret()), []domain.RetiredSecret{{Secret: NewSecret(), Until: end}}})
+		if err != nil || (signed.Previous != "") != want || (len(strings.Fields(signed.Standard)) == 2) != want {
+			t.Errorf("at %s: %+v, %v; want the retired secret to sign: %t", at, signed, err, want)
+		}
 	}
 }
 
@@ -108,7 +129,7 @@ func TestSignAgreesWithOpenSSL(t *testing.T) {
 	want.Previous, old = byOpenSSL(previous)
 	want.Standard += " " + old
 
-	got, err := Sign(Message{id, at, []byte(signedBody), parseSecret(secret), previous})
+	got, err := Sign(Message{id, at, []byte(signedBody), parseSecret(secret), retired(previous)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +148,7 @@ func TestSignRefusesOddSecretsWithoutQuotingThem(t *testing.T) {
 			}
 			secret, err := ParseSecret(pair[0])
 			if err == nil {
-				_, err = Sign(Message{"id", time.Unix(0, 0), nil, secret, pair[1]})
+				_, err = Sign(Message{"id", time.Unix(0, 0), nil, secret, retired(pair[1])})
 			}
 			if !errors.Is(err, ErrSecret) || strings.Contains(err.Error(), "hush") {
 				t.Errorf("Sign with %q: %v, want ErrSecret", pair, err)

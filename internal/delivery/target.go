@@ -188,7 +188,7 @@ func checkLabel(label string) error {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_':
 		case c >= 0x80:
 			return &TargetError{Kind: TargetHost, Message: "Write the host name in its ASCII form, which starts " +
-				"with xn--. Copying it from the address bar of a browser yields that form."}
+				"with xn--: copy it from the address bar of a browser."}
 		default:
 			return &TargetError{Kind: TargetHost,
 				Message: "The host name may have letters, digits, hyphens and dots only."}

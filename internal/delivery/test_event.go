@@ -25,7 +25,7 @@ func (s *Sender) SendTest(ctx context.Context, t domain.TestEvent) domain.Attemp
 	secret, _ := ParseSecret(t.Secret) // without one, the outcome is KindInternal
 	out := s.Send(ctx, Request{
 		URL: t.Endpoint.URL, DeliveryID: t.ID, Event: string(t.Event.Kind), Attempt: 1, Body: t.Event.Body,
-		Secret: secret, PreviousSecret: t.PreviousSecret, Headers: t.Headers,
+		Secret: secret, RetiredSecrets: retiredSecrets(t.Endpoint, t.PreviousSecret, s.config.Now()), Headers: t.Headers,
 	})
 	a := out.attempt(t.Endpoint.URL)
 	a.CompanyID, a.DeliveryID, a.Number = t.Endpoint.CompanyID, t.ID, 1

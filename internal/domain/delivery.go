@@ -118,10 +118,12 @@ type DeliveryFilter struct {
 }
 
 // ErrorErased is the error kind of a delivery whose person was erased before it
-// was sent, ErrorRemoved of one whose endpoint was removed.
+// was sent, ErrorRemoved of one whose endpoint was removed, ErrorInternal of an
+// attempt whose request could not be made, as a secret can't be read.
 const (
-	ErrorErased  = "erased"
-	ErrorRemoved = "removed"
+	ErrorErased   = "erased"
+	ErrorRemoved  = "removed"
+	ErrorInternal = "internal"
 )
 
 // ErrDeliveryErased is returned when there is nothing left to send.

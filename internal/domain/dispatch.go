@@ -48,7 +48,17 @@ type DeliveryResult struct {
 	State    DeliveryState
 	DueAt    time.Time // of the next attempt, while pending
 	Gone     bool      // the receiver wants nothing more
-	Attempt  Attempt   // its Number is 0 when nothing was sent
+	Attempt  Attempt   // none if the person had been erased; see HasAttempt
+}
+
+// HasAttempt reports whether an attempt was made. Otherwise nothing was sent, because the
+// person had been erased.
+func (r *DeliveryResult) HasAttempt() bool { return r.Attempt.Number > 0 }
+
+// JudgesReceiver reports whether the result says something about the receiver, which the
+// service's own failure to make the request does not.
+func (r *DeliveryResult) JudgesReceiver() bool {
+	return r.HasAttempt() && r.Attempt.ErrorKind != ErrorInternal
 }
 
 // Recorded is what the queue made of results. Somebody may have asked for another

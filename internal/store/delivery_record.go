@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -32,7 +33,7 @@ func (s *Store) RecordResults(ctx context.Context, results []domain.DeliveryResu
 		disabled := map[domain.EndpointKey]domain.DisabledReason{}
 		judged := verdicts(results)
 		s.judgeEndpoints(b, judged, now, disabled)
-		if !slices.ContainsFunc(judged, verdict.mayDisable) { // as of nearly all results: one round trip
+		if !slices.ContainsFunc(judged, verdict.mayDisable) { // nearly always, and then one round trip is enough
 			tx.SendAndCommit(b)
 			return nil
 		}
@@ -56,7 +57,7 @@ func (s *Store) RecordResults(ctx context.Context, results []domain.DeliveryResu
 func disabledEntry(key domain.EndpointKey, reason domain.DisabledReason) domain.AuditEntry {
 	detail := "The receiver answered 410 Gone."
 	if reason == domain.DisabledByFailing {
-		detail = "Every attempt of the last 5 days failed."
+		detail = fmt.Sprintf("Every attempt of the last %d days failed.", domain.FailingLimit/(24*time.Hour))
 	}
 	return domain.AuditEntry{
 		CompanyID: key.CompanyID, Actor: domain.Actor{Kind: domain.ActorSystem, Label: "system"}, Action: "webhook.disabled",
@@ -66,7 +67,7 @@ func disabledEntry(key domain.EndpointKey, reason domain.DisabledReason) domain.
 
 // recordedAttempts is the delivery's number of attempts after the result.
 func recordedAttempts(r *domain.DeliveryResult) int {
-	if r.Attempt.Number == 0 {
+	if !r.HasAttempt() {
 		return r.Delivery.Attempts
 	}
 	return r.Delivery.Attempts + 1
@@ -74,7 +75,7 @@ func recordedAttempts(r *domain.DeliveryResult) int {
 
 // recordedKind is the delivery's error kind after the result.
 func recordedKind(r *domain.DeliveryResult) string {
-	if r.Attempt.Number == 0 {
+	if !r.HasAttempt() {
 		return domain.ErrorErased
 	}
 	return r.Attempt.ErrorKind
@@ -82,8 +83,8 @@ func recordedKind(r *domain.DeliveryResult) string {
 
 // moveDeliveries queues the new states. Two things may have happened meanwhile:
 // someone asked for another round, which then follows this attempt; or the
-// delivery was put aside (held, its endpoint removed, its person erased), and
-// then a failure leaves it there.
+// delivery was put aside (held, its endpoint removed, its person erased). Then a
+// failure that would be tried again leaves it there, and any other result is the last.
 func (s *Store) moveDeliveries(b *db.Batch, results []domain.DeliveryResult, now time.Time, out *[]domain.RecordedDelivery) {
 	rows, args := s.db.ValuesTable(2, db.Columns(results,
 		db.IntColumn("key_company", func(r *domain.DeliveryResult) int64 { return r.Endpoint.CompanyID }),
@@ -111,12 +112,12 @@ func (s *Store) moveDeliveries(b *db.Batch, results []domain.DeliveryResult, now
 		RETURNING CAST(id AS text), state, due_at`, append([]any{now}, args...)...)
 }
 
-// logAttempts queues the log. Of an event that was erased while it was on its
-// way nothing is kept that the receiver may have echoed.
+// logAttempts queues the log of the attempts. If an event was erased while it was
+// being sent, nothing is kept that the receiver may have echoed.
 func (s *Store) logAttempts(b *db.Batch, results []domain.DeliveryResult) {
 	var sent []domain.DeliveryResult
 	for _, r := range results {
-		if r.Attempt.Number > 0 {
+		if r.HasAttempt() {
 			sent = append(sent, r)
 		}
 	}
@@ -161,7 +162,7 @@ func verdicts(results []domain.DeliveryResult) []verdict {
 	var out []verdict
 	for i := range results {
 		r := &results[i]
-		if r.Attempt.Number == 0 {
+		if !r.JudgesReceiver() {
 			continue
 		}
 		at := slices.IndexFunc(out, func(v verdict) bool { return v.key == r.Endpoint })
@@ -205,10 +206,15 @@ func (s *Store) judgeEndpoints(b *db.Batch, judged []verdict, now time.Time, dis
 
 // HoldDeliveries takes up to limit pending deliveries out of the queue of an endpoint
 // that gets none: they are held if it is disabled, and failed if it was removed. It
-// returns how many.
+// returns how many. Enabling the endpoint waits for it: see outbox.prepare.
 func (s *Store) HoldDeliveries(ctx context.Context, key domain.EndpointKey, limit int) (int, error) {
 	parked := 0
 	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {
+		if lock := s.db.CompanyLock("$1::bigint", true); lock != "" {
+			if _, err := tx.Exec(ctx, `SELECT `+lock, key.CompanyID); err != nil {
+				return err
+			}
+		}
 		n, err := tx.Exec(ctx, `UPDATE deliveries SET
 				state = CASE WHEN e.removed_at IS NULL THEN 'held' ELSE 'failed' END,
 				error_kind = CASE WHEN e.removed_at IS NULL THEN error_kind ELSE '`+domain.ErrorRemoved+`' END,

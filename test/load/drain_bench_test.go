@@ -78,8 +78,8 @@ func fillQueue(b *testing.B, database string, endpoints, deliveries int) *queue 
 	q := &queue{database: database, receiver: newReceiver(b, 0), deliveries: deliveries, db: openSQL(b, database)}
 	q.receiver.held = make(chan struct{})
 	for range endpoints {
-		hook := f.addWebhook(b, q.receiver.url, "assignment.created")
-		runJSON[struct{ State string }](b, database, "webhook", "disable", "--company", formatID(f.id), "--id", formatID(hook))
+		id := f.addWebhook(b, q.receiver.url, "assignment.created")
+		runJSON[struct{ State string }](b, database, "webhook", "disable", "--company", formatID(f.id), "--id", formatID(id))
 	}
 	p := serve(b, database)
 	c := newFleet(b, p.address, 1)[0]

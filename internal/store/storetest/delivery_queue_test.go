@@ -3,6 +3,7 @@ package storetest_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -168,6 +169,38 @@ func TestLeaseOfAnEndpoint(t *testing.T) {
 	})
 }
 
+// Until its attempts have ended, an owner whose lease was taken over is asked too, however
+// often that happens.
+func TestFormerOwnersOfLeasesAreRemembered(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		h := newEndpointFixture(t, s)
+		ended := s.Now().Add(-time.Second)
+		for _, owner := range []string{"a", "b", "c", "a", "c", "d"} {
+			if l := h.claim(owner, 0); l.Owner != owner {
+				t.Fatalf("%q claimed, but %q has the lease", owner, l.Owner)
+			}
+			change(t, s, `UPDATE endpoints SET lease_until = $1`, ended)
+		}
+		wantOwners := func(within time.Duration, want ...string) {
+			t.Helper()
+			owners, err := s.LeaseOwners(t.Context(), h.c.Company.ID, within)
+			slices.Sort(owners)
+			if err != nil || !slices.Equal(owners, want) {
+				t.Errorf("the owners within %s are %v, %v; want %v", within, owners, err, want)
+			}
+		}
+		if err := s.ReleaseEndpoints(t.Context(), "d"); err != nil {
+			t.Fatal(err)
+		}
+		wantOwners(time.Minute, "a", "b", "c")
+		wantOwners(0)
+		h.claim("e", 0)
+		h.claim("e", 0) // prolongs
+		wantOwners(time.Minute, "a", "b", "c", "e")
+	})
+}
+
 func TestResultsAreRecorded(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -223,6 +256,31 @@ func TestAttemptDuringARequestForAnotherRound(t *testing.T) {
 		again := h.claim("me", 1).Due
 		if len(again) != 1 || again[0].Attempts != 2 || again[0].RoundStart != 2 || again[0].RequestedBy != "test" {
 			t.Errorf("due %+v, want a new round after two attempts", again)
+		}
+	})
+}
+
+// That a secret can't be read is no fault of the receiver.
+func TestEndpointIsNotJudgedByInternalFailures(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		h := newEndpointFixture(t, s)
+		h.hire("e", 3)
+		due := h.claim("me", 10).Due
+		internal := func(d domain.DueDelivery) domain.DeliveryResult {
+			r := h.result(d, domain.DeliveryPending)
+			r.Attempt.ErrorKind = domain.ErrorInternal
+			return r
+		}
+		h.record(internal(due[0]))
+		if since := h.endpoint().FailingSince; since != nil {
+			t.Errorf("failing since %s, after an internal failure", since)
+		}
+		h.record(h.result(due[1], domain.DeliveryPending))
+		change(t, s, `UPDATE endpoints SET failing_since = $1 WHERE id = $2`, s.Now().Add(-domain.FailingLimit), h.e.ID)
+		h.record(internal(due[2]))
+		if e := h.endpoint(); !e.Enabled() {
+			t.Errorf("an internal failure disabled the endpoint: %+v", e)
 		}
 	})
 }

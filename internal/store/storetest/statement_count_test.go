@@ -147,7 +147,7 @@ func TestNumberOfStatementsOfADispatcher(t *testing.T) {
 		seen, r := recordStatements(s)
 		want := []int{5, 3}
 		for _, n := range []int{1, 40} {
-			h := newHook(t, s)
+			h := newEndpointFixture(t, s)
 			h.hire("E", n)
 			for i, fetch := range []func() ([]domain.EndpointLease, error){
 				func() ([]domain.EndpointLease, error) {
