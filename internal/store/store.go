@@ -109,12 +109,12 @@ func New(engine db.Engine) *Store {
 	}
 	if engine.Name() == "sqlite" { // its reads make no round trip, and it has one writer
 		s.companyWrites = db.NewLimit(sqliteCompanyWrites, companyWait)
-		s.provisions = batch.New(s.provision, batch.Options{MaxParallel: 1, SlowAfter: batch.NeverSlow})
+		s.provisions = batch.New(s.provisionTogether, batch.Options{MaxParallel: 1, SlowAfter: batch.NeverSlow})
 		s.assigns = batch.NewGroup[assignKey](s.assign, batch.Options{MaxParallel: 1, SlowAfter: batch.NeverSlow})
 		return s
 	}
 	s.employees = batch.New(s.readEmployees, batch.Options{})
-	s.provisions = batch.New(s.provision, batch.Options{})
+	s.provisions = batch.New(s.provisionTogether, batch.Options{})
 	s.assigns = batch.NewGroup[assignKey](s.assign, batch.Options{})
 	return s
 }
