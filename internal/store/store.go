@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"strings"
 	"sync"
@@ -29,6 +30,7 @@ import (
 // Store is the one database.
 type Store struct {
 	db          db.Engine
+	log         *slog.Logger
 	wake        func([]domain.EndpointKey)
 	stopSending func(context.Context, []domain.RecordKey) error
 	employees   *batch.Batcher[employeeKey, employeeWithAssignments] // nil where batching buys nothing
@@ -102,7 +104,7 @@ const sqliteCompanyWrites = 16
 // New wraps an open engine.
 func New(engine db.Engine) *Store {
 	s := &Store{
-		db: engine, wake: func([]domain.EndpointKey) {},
+		db: engine, log: slog.Default(), wake: func([]domain.EndpointKey) {},
 		companyWrites: db.NewLimit(engine.Stats().Max/2, companyWait), platformWrites: db.NewLimit(engine.Stats().Max/3, companyWait),
 		largeReads: db.NewLimit(1, largeWait), allLargeReads: db.NewLimit(min(engine.Stats().Max/4, runtime.GOMAXPROCS(0)/2), largeWait),
 		stopSending: func(context.Context, []domain.RecordKey) error { return nil },
@@ -123,8 +125,12 @@ func New(engine db.Engine) *Store {
 // deliveries due.
 func (s *Store) OnDeliveries(fn func([]domain.EndpointKey)) { s.wake = fn }
 
+// LogTo sets the log for what goes wrong after a commit, which no caller is told.
+func (s *Store) LogTo(log *slog.Logger) { s.log = log }
+
 // OnErased sets the function that is called after people were erased, before the
-// erasure is reported as done.
+// erasure is reported as done. An error means that something about them may still be
+// sent. The function bounds its time itself.
 func (s *Store) OnErased(fn func(context.Context, []domain.RecordKey) error) { s.stopSending = fn }
 
 // Engine returns the database itself, for migrations, health and statistics.
