@@ -141,7 +141,7 @@ func (r *activityReport) applyOne(a *trackedAssignment, act domain.Activity, now
 		return
 	}
 	a.changed = true
-	if a.Status == domain.StatusCompleted && before.OverdueAt == nil && before.Overdue(now) { // before a sweep
+	if a.Status == domain.StatusCompleted && before.OwesOverdue(now) {
 		r.events = append(r.events, domain.AssignmentEvent(domain.EventAssignmentOverdue, before, now))
 		a.OverdueAt = &now
 	}
