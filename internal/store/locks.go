@@ -139,7 +139,14 @@ const batchedLockWait = 50 * time.Millisecond
 
 // limitLockWait queues that limit for a transaction that serves several callers.
 func limitLockWait(b *db.Batch, d db.Dialect, callers int) {
-	if statement := d.LockTimeout(batchedLockWait); callers > 1 && statement != "" {
+	if callers > 1 {
+		waitBriefly(b, d)
+	}
+}
+
+// waitBriefly queues that limit.
+func waitBriefly(b *db.Batch, d db.Dialect) {
+	if statement := d.LockTimeout(batchedLockWait); statement != "" {
 		b.Exec(statement)
 	}
 }

@@ -46,7 +46,8 @@ type Store struct {
 	// take half of the connections at most.
 	companyWrites *db.Limit
 	// platformWrites does the same for the changes of the platform, which reach the
-	// records of all companies: a third. The rest is left to other companies.
+	// records of all companies: a third. The rest is left to other companies. Activities
+	// that would wait for a lock leave it: see RecordActivities.
 	platformWrites *db.Limit
 	// largeReads lets one large employee per company be read at a time, and
 	// allLargeReads a few in all: see EmployeePages.

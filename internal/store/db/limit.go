@@ -78,6 +78,18 @@ func (l *Limit) IsUsedUp(key int64) bool {
 	return s != nil && len(s.running) == cap(s.running)
 }
 
+// IsAnyUsedUp reports whether a call with any of the keys would have to wait now.
+func (l *Limit) IsAnyUsedUp() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.slots {
+		if len(s.running) == cap(s.running) {
+			return true
+		}
+	}
+	return false
+}
+
 func (l *Limit) enter(key int64) *keySlots {
 	l.mu.Lock()
 	defer l.mu.Unlock()
