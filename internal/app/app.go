@@ -70,6 +70,7 @@ func Open(ctx context.Context, c Config) (*App, error) {
 	if err := a.waitForDatabase(ctx); err != nil {
 		return nil, err
 	}
+	a.store.LogTo(log)
 	a.store.OnDeliveries(a.notifyServers)
 	a.watcher = service.NewWatcher(a.store, service.WatcherOptions{})
 	a.learning = service.NewLearning(a.store, a.watcher)

@@ -116,7 +116,8 @@ func (c *Canceller) handleErasure(ctx context.Context, text string) {
 // StopSending cancels the attempts that carry data about the erased people, on every
 // replica, and returns when none is under way. It is called after the erasure was
 // committed, so that no replica can read data about them any more. A replica that does
-// not answer is given the longest time that its attempts can last.
+// not answer is given the longest time that its attempts can last. So are all of them if
+// the database does not say which there are. It fails only if ctx ends.
 func (c *Canceller) StopSending(ctx context.Context, records []domain.RecordKey) error {
 	var asking sync.WaitGroup
 	errs := make([]error, len(records))
@@ -138,11 +139,12 @@ const askAgain = time.Second
 // stopOthers asks the replicas that hold leases of the company to cancel their
 // attempts, and waits for their acknowledgements.
 func (c *Canceller) stopOthers(ctx context.Context, record domain.RecordKey) error {
+	awaited := map[string]bool{}
 	owners, err := c.config.Queue.LeaseOwners(ctx, record.CompanyID, c.maxTimeToSend())
 	if err != nil {
-		return err
+		c.logError(ctx, "find the replicas that may be sending", err)
+		awaited["unknown"] = true // no replica has this name, so that it is waited for until its attempts have ended
 	}
-	awaited := map[string]bool{}
 	for _, owner := range owners {
 		awaited[owner] = true
 	}

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -204,5 +205,42 @@ func TestLostRequestOfAnErasureIsRepeated(t *testing.T) {
 			t.Errorf("the erasure took %s, as long as an attempt may", took)
 		}
 		receive(t, cut)
+	})
+}
+
+// ownerlessQueue does not know who holds leases, as while the database is away.
+type ownerlessQueue struct{ Queue }
+
+func (ownerlessQueue) LeaseOwners(context.Context, int64, time.Duration) ([]string, error) {
+	return nil, errors.New("the database is away")
+}
+
+// After the erasure was committed, the database does not say which replicas may be
+// sending: the erasure waits until none can be, and has not failed.
+func TestErasureWaitsIfTheReplicasAreUnknown(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		url, began, _ := newHangingReceiver(t)
+		sending := newFixture(t, s)
+		sending.config.AttemptTimeout = 100 * time.Millisecond
+		sending.start()
+		config := sending.replica().config.CancellerConfig
+		config.AttemptTimeout, config.Queue = 100*time.Millisecond, ownerlessQueue{config.Queue}
+		quiet := NewCanceller(config)
+		go quiet.Listen(t.Context())
+		s.OnErased(quiet.StopSending)
+		sending.hook(url)
+		sending.hire("e", 1)
+		receive(t, began)
+		asked := time.Now()
+		if err := s.DeleteEmployee(t.Context(), sending.c, "e0"); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(asked); took < quiet.maxTimeToSend() {
+			t.Errorf("the erasure was answered after %s, when another replica could still be sending", took)
+		}
+		if n := sending.d.attempts.count(); n != 0 {
+			t.Errorf("the erasure answered while %d attempts were under way", n)
+		}
 	})
 }

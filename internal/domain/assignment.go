@@ -71,6 +71,11 @@ func (a Assignment) Overdue(now time.Time) bool {
 	return a.Status != StatusCompleted && !now.Before(a.Deadline)
 }
 
+// OwesOverdue reports whether the deadline has passed uncompleted, but no event has been
+// written about that: a sweep has not come by yet. A change after which the sweep would
+// not find the assignment writes the event itself, before its own.
+func (a Assignment) OwesOverdue(now time.Time) bool { return a.OverdueAt == nil && a.Overdue(now) }
+
 // Category sorts the assignment at now.
 func (a Assignment) Category(now time.Time) Category {
 	switch {

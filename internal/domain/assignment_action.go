@@ -84,7 +84,9 @@ func (act AssignmentAction) Apply(a *Assignment, now time.Time) (detail string, 
 }
 
 // moveDeadline sets the deadline. An assignment that is no longer late loses its
-// overdue mark and can become overdue again.
+// overdue mark and can become overdue again. One whose old deadline has passed before a
+// sweep came by owes the event of that deadline, see OwesOverdue; if the new one has
+// passed too, it owes no second event.
 func (a *Assignment) moveDeadline(to, now time.Time) (string, bool, error) {
 	if a.Status == StatusCompleted {
 		return "", false, ErrAssignmentCompleted
@@ -96,9 +98,13 @@ func (a *Assignment) moveDeadline(to, now time.Time) (string, bool, error) {
 		return "", false, Invalid(FieldError{Field: "deadline", Message: err.Error()})
 	}
 	detail := fmt.Sprintf("%s → %s", FormatInstant(a.Deadline), FormatInstant(to))
+	owed := a.OwesOverdue(now)
 	a.Deadline = to
-	if to.After(now) {
+	switch {
+	case to.After(now):
 		a.OverdueAt = nil
+	case owed:
+		a.OverdueAt = &now
 	}
 	return detail, true, nil
 }

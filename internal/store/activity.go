@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -11,10 +13,79 @@ import (
 // RecordActivities applies activities of learners in the order given, with a fixed
 // number of statements in one transaction. Error codes of an item:
 // assignment_not_found, assignment_revoked.
+//
+// The platform reports activities of all companies. Those that would have to wait for a
+// lock wait company by company, within the share of the connections of each, so that
+// one company's locks do not hold up the activities of others.
 func (s *Store) RecordActivities(ctx context.Context, items []domain.ActivityItem) ([]domain.ActivityResult, error) {
+	if domain.CompanyFrom(ctx) != domain.PlatformWork {
+		return s.recordActivities(ctx, items, false)
+	}
+	if !s.companyWrites.IsAnyUsedUp() {
+		out, err := s.recordActivities(ctx, items, true)
+		if !errors.Is(err, db.ErrLocked) {
+			return out, err
+		}
+	}
+	return s.recordByCompany(ctx, items)
+}
+
+// recordByCompany records the activities of each company in a transaction of its own. If
+// one fails, the others are recorded all the same, and the report fails: repeating it
+// changes nothing that was recorded.
+func (s *Store) recordByCompany(ctx context.Context, items []domain.ActivityItem) ([]domain.ActivityResult, error) {
+	companyOf, err := s.companiesOf(ctx, items)
+	if err != nil {
+		return nil, err
+	}
+	var companies []int64
+	groups := map[int64][]int{}
+	for i, it := range items {
+		company := companyOf[it.Activity.AssignmentID]
+		if groups[company] == nil {
+			companies = append(companies, company)
+		}
+		groups[company] = append(groups[company], i)
+	}
+	out := make([]domain.ActivityResult, len(items))
+	for _, company := range companies {
+		group := make([]domain.ActivityItem, len(groups[company]))
+		for k, i := range groups[company] {
+			group[k] = items[i]
+		}
+		results, failed := s.recordActivities(domain.WithCompany(ctx, company), group, false)
+		err = cmp.Or(err, failed)
+		for k := range results {
+			out[groups[company][k]] = results[k]
+		}
+	}
+	return out, err
+}
+
+// companiesOf returns the company of each assignment that activities are about.
+func (s *Store) companiesOf(ctx context.Context, items []domain.ActivityItem) (map[int64]int64, error) {
+	ids := make([]int64, len(items))
+	for i, it := range items {
+		ids[i] = it.Activity.AssignmentID
+	}
+	out := map[int64]int64{}
+	isReported, assignments := s.db.In("a.id", 1, db.Ints("id", sortedUnique(ids)))
+	b := &db.Batch{}
+	b.Query(func(r db.Rows) error {
+		var id, company int64
+		err := r.Scan(&id, &company)
+		out[id] = company
+		return err
+	}, `SELECT a.id, a.company_id FROM assignments a WHERE `+isReported, assignments)
+	return out, s.read(ctx, b)
+}
+
+// recordActivities does it in one transaction. With briefly, a lock that is not free soon
+// is an ErrLocked.
+func (s *Store) recordActivities(ctx context.Context, items []domain.ActivityItem, briefly bool) ([]domain.ActivityResult, error) {
 	var out []domain.ActivityResult
 	err := s.write(ctx, func(tx db.Tx, box *outbox) error {
-		report, err := s.loadActivities(ctx, tx, items)
+		report, err := s.loadActivities(ctx, tx, items, briefly)
 		if err != nil {
 			return err
 		}
@@ -68,7 +139,7 @@ type statusMove struct {
 // loadActivities locks the assignments first. What it reads then, in statements
 // of their own, includes what was committed while it waited for the locks: the
 // assignments, their employees' addresses and the activities recorded before.
-func (s *Store) loadActivities(ctx context.Context, tx db.Tx, items []domain.ActivityItem) (*activityReport, error) {
+func (s *Store) loadActivities(ctx context.Context, tx db.Tx, items []domain.ActivityItem, briefly bool) (*activityReport, error) {
 	report := &activityReport{assignments: map[int64]*trackedAssignment{}, recorded: map[string]bool{}}
 	var ids, finishing []int64
 	var keys []string
@@ -83,6 +154,9 @@ func (s *Store) loadActivities(ctx context.Context, tx db.Tx, items []domain.Act
 	}
 	isReported, assignments := s.db.In("a.id", 1, db.Ints("id", sortedUnique(ids)))
 	b := &db.Batch{}
+	if briefly {
+		waitBriefly(b, s.db)
+	}
 	s.lockEmployees(b, finishing)
 	if suffix := s.db.ForUpdate("a"); suffix != "" {
 		b.Query(ignoreRow, `SELECT a.id FROM assignments a WHERE `+isReported+` ORDER BY a.id`+suffix, assignments)
@@ -141,7 +215,7 @@ func (r *activityReport) applyOne(a *trackedAssignment, act domain.Activity, now
 		return
 	}
 	a.changed = true
-	if a.Status == domain.StatusCompleted && before.OverdueAt == nil && before.Overdue(now) { // before a sweep
+	if a.Status == domain.StatusCompleted && before.OwesOverdue(now) {
 		r.events = append(r.events, domain.AssignmentEvent(domain.EventAssignmentOverdue, before, now))
 		a.OverdueAt = &now
 	}

@@ -56,6 +56,7 @@ type actionPlan struct {
 	act     domain.AssignmentAction
 	results []domain.ActResult
 	changed []actChange
+	events  []domain.Event // that are due before the act
 }
 
 type actChange struct {
@@ -101,7 +102,7 @@ func (s *Store) loadAction(ctx context.Context, tx db.Tx, c domain.Caller, act d
 // one applies the act to one assignment.
 func (p *actionPlan) one(id int64, a domain.Assignment, found bool, now time.Time) {
 	result := domain.ActResult{ID: id, Outcome: domain.OutcomeUnchanged}
-	from := a.Status
+	before := a
 	var detail string
 	changed := false
 	switch {
@@ -117,7 +118,10 @@ func (p *actionPlan) one(id int64, a domain.Assignment, found bool, now time.Tim
 		result.Outcome = string(domain.CodeOf(result.Err))
 	case changed:
 		result.Outcome = domain.OutcomeDone
-		p.changed = append(p.changed, actChange{Assignment: a, from: from, detail: detail})
+		p.changed = append(p.changed, actChange{Assignment: a, from: before.Status, detail: detail})
+		if !a.Deadline.Equal(before.Deadline) && before.OwesOverdue(now) {
+			p.events = append(p.events, domain.AssignmentEvent(domain.EventAssignmentOverdue, before, now))
+		}
 	}
 	p.results = append(p.results, result)
 }
@@ -160,6 +164,14 @@ func (s *Store) dropUnrestorable(ctx context.Context, tx db.Tx, found map[int64]
 
 func (s *Store) saveAction(ctx context.Context, tx db.Tx, box *outbox, plan *actionPlan, step *actionStep) error {
 	b := &db.Batch{}
+	if len(plan.events) > 0 { // rarely
+		box.prepare(b, tx, len(plan.events), plan.caller.Company.ID)
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
+		b = &db.Batch{}
+		box.events(b, tx.Now(), plan.events...)
+	}
 	if len(plan.changed) > 0 {
 		s.updateActed(b, plan, tx.Now())
 		s.insertActHistory(b, plan, tx.Now())

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -13,6 +12,10 @@ import (
 // the external id. Nothing that identifies the person stays; results stay without
 // a person. It returns when no webhook with anything about the person is under
 // way. Codes: employee_not_found.
+//
+// After the commit the person is erased whatever happens, and a repeated call would not
+// find them. So the end of ctx cancels nothing any more; only what OnErased was given
+// decides how long this waits.
 func (s *Store) DeleteEmployee(ctx context.Context, c domain.Caller, externalID string) error {
 	return s.deleteEmployee(ctx, c, withExternalID(externalID))
 }
@@ -57,9 +60,21 @@ func (s *Store) deleteEmployee(ctx context.Context, c domain.Caller, who employe
 	if err != nil {
 		return err
 	}
-	err = errors.Join(s.stopSending(ctx, erased), s.eraseLogged(ctx, c.Company.ID))
-	s.db.ScrubDeleted(ctx)
+	ctx = context.WithoutCancel(ctx)
+	err = s.stopSending(ctx, erased)
+	s.finishErasure(ctx, c.Company.ID)
 	return err
+}
+
+// finishErasure clears what an erasure has to clear after its commit. What fails is done
+// by FinishErasures, so that the erasure itself has not failed.
+func (s *Store) finishErasure(ctx context.Context, companies ...int64) {
+	for _, company := range companies {
+		if err := s.eraseLogged(ctx, company); err != nil {
+			s.log.WarnContext(ctx, "an erased person is still named in the request log; the next sweep clears it", "company", company, "error", err)
+		}
+	}
+	s.db.ScrubDeleted(ctx)
 }
 
 func (s *Store) erase(ctx context.Context, tx db.Tx, box *outbox, c domain.Caller, gone []domain.Employee) error {

@@ -13,9 +13,16 @@ import (
 )
 
 // Provision finds, links or creates an employee. Codes: external_id_taken, email_taken.
+//
+// Concurrent calls share a transaction, whichever company they come from. While a
+// company has used up its share of the connections, because its changes wait for locks,
+// its calls keep out of that: the others would wait for the same locks, for a while.
 func (s *Store) Provision(ctx context.Context, c domain.Caller, in domain.Provision) (domain.Employee, domain.ProvisionStatus, error) {
 	request := provisionRequest{c, in}
-	out, err := s.provisions.Do(ctx, request)
+	out, err := provisionResult{alone: true}, error(nil)
+	if !s.companyWrites.IsUsedUp(domain.CompanyFrom(ctx)) {
+		out, err = s.provisions.Do(ctx, request)
+	}
 	if err == nil && out.alone {
 		var outs []provisionResult
 		if outs, err = s.provision(ctx, []provisionRequest{request}); err == nil {
@@ -45,6 +52,21 @@ type provisionResult struct {
 	status domain.ProvisionStatus
 	err    error
 	alone  bool // nothing was done: the request needs a transaction of its own
+}
+
+// provisionTogether answers requests for the batcher, where nobody may wait for another
+// company's share of the connections. Several requests take no share: they wait for locks
+// so briefly that the batcher's limit is enough. A single one, which may wait for long,
+// takes its company's, or leaves the batcher to wait for it.
+func (s *Store) provisionTogether(ctx context.Context, requests []provisionRequest) ([]provisionResult, error) {
+	if company := domain.CompanyFrom(ctx); company != 0 && len(requests) == 1 {
+		release, ok := s.companyWrites.TryAcquire(company)
+		if !ok {
+			return []provisionResult{{alone: true}}, nil
+		}
+		defer release()
+	}
+	return s.provision(domain.WithCompany(ctx, 0), requests)
 }
 
 // provision answers requests in one transaction. Of several requests it leaves

@@ -47,7 +47,8 @@ import (
 //     every change that the lock has waited for.
 //   - course → assignment: Assign locks the course FOR SHARE, and a rename locks
 //     it FOR UPDATE. The rename is stamped onto assignments by later transactions
-//     (StampRenamedCourses), which see every assignment made before it.
+//     (StampRenamedCourses), which see every assignment made before it. Without the lock
+//     they could pass by an assignment whose maker was answered with the old name.
 //   - course → status of an activity: a changed pass mark applies to activities
 //     that are recorded after it; one that is being recorded meanwhile came before.
 //   - company → default deadline: a change applies to assignments made after it;
@@ -69,7 +70,26 @@ import (
 //     for endpoints Dialect.CompanyLock, is locked before they are counted.
 //   - rows → kept totals: triggers append changes in the transaction of the row, and
 //     totals change under the lock of total_companies only.
-//   - endpoint → delivery: see outbox.prepare.
+//   - endpoint → delivery: see outbox.prepare. Redeliver and ContinueRedelivery may queue
+//     a delivery of an endpoint that is disabled or removed meanwhile: they wake the
+//     dispatcher, which holds or fails it instead of sending it. They may not lock the endpoint:
+//     a claim passes over those that are locked.
+//   - erased event → redelivery: Redeliver locks the delivery, as an erasure does, and reads
+//     the event in a later statement. ContinueRedelivery does not; the dispatcher reads the
+//     event when it fetches a delivery, and fails those of erased events without sending.
+//   - endpoint → test event: RecordTest logs what was sent already. The row of an endpoint
+//     stays when it is removed, and a sample is about nobody.
+//   - employees of an address → its account, which goes with the last of them: a foreign
+//     key keeps the account of an employee who is added meanwhile. What deletes it waits
+//     for that one, fails and runs again.
+//   - company, course → grant, course: foreign keys of the grant. If the company or the course is
+//     deleted meanwhile, GrantCourse and AddCourse run again and do not find it. Of a grant
+//     and a withdrawal at the same time either may be the last.
+//   - link → membership: what useLink reads of a link never changes. The update that uses
+//     it up finds it unused and unexpired, or there was none.
+//   - administrators of a company → its last owner: they are locked before they are counted.
+//   - external ids in use → restored assignment: a unique index. If dropUnrestorable did not see
+//     one that is being used again, the update fails, and the next run sees it.
 //   - token → request: see outbox.bumpVersion.
 
 // lockEmployees queues the locking of the employees of assignments. Each is found by
@@ -119,7 +139,14 @@ const batchedLockWait = 50 * time.Millisecond
 
 // limitLockWait queues that limit for a transaction that serves several callers.
 func limitLockWait(b *db.Batch, d db.Dialect, callers int) {
-	if statement := d.LockTimeout(batchedLockWait); callers > 1 && statement != "" {
+	if callers > 1 {
+		waitBriefly(b, d)
+	}
+}
+
+// waitBriefly queues that limit.
+func waitBriefly(b *db.Batch, d db.Dialect) {
+	if statement := d.LockTimeout(batchedLockWait); statement != "" {
 		b.Exec(statement)
 	}
 }

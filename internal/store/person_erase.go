@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -45,12 +44,9 @@ func (s *Store) ErasePerson(ctx context.Context, by domain.Actor, email string) 
 	if err := s.eraseMentions(ctx, person.Mentions, email); err != nil {
 		return err
 	}
-	errs := []error{s.stopSending(ctx, records)}
-	for _, company := range companies {
-		errs = append(errs, s.eraseLogged(ctx, company))
-	}
-	s.db.ScrubDeleted(ctx)
-	return errors.Join(errs...)
+	err = s.stopSending(ctx, records)
+	s.finishErasure(context.WithoutCancel(ctx), companies...)
+	return err
 }
 
 // eraseOutsideCompanies erases what belongs to no company: the administrator, the

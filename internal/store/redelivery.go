@@ -28,11 +28,16 @@ func (s *Store) Redeliver(ctx context.Context, c domain.Caller, id string) error
 		var key domain.EndpointKey
 		found, erased, takes, test := false, false, false, false
 		b := &db.Batch{}
+		if suffix := s.db.ForUpdate("d"); suffix != "" {
+			// A later statement reads what has changed while this one waited. This one
+			// would read the event and the endpoint as they were before.
+			b.Query(ignoreRow, `SELECT d.id FROM deliveries d WHERE d.company_id = $1 AND d.id = $2`+suffix, c.Company.ID, parsed.String())
+		}
 		b.Query(func(r db.Rows) error {
 			found = true
 			return r.Scan(&key.CompanyID, &key.ID, &erased, &takes, &test)
 		}, `SELECT d.company_id, d.endpoint_id, v.erased_at IS NOT NULL, e.disabled_at IS NULL AND e.removed_at IS NULL, d.is_test`+
-			deliveryTables+` WHERE d.company_id = $1 AND d.id = $2`+s.db.ForUpdate("d"), c.Company.ID, parsed.String())
+			deliveryTables+` WHERE d.company_id = $1 AND d.id = $2`, c.Company.ID, parsed.String())
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"strings"
 	"sync"
@@ -29,6 +30,7 @@ import (
 // Store is the one database.
 type Store struct {
 	db          db.Engine
+	log         *slog.Logger
 	wake        func([]domain.EndpointKey)
 	stopSending func(context.Context, []domain.RecordKey) error
 	employees   *batch.Batcher[employeeKey, employeeWithAssignments] // nil where batching buys nothing
@@ -44,7 +46,8 @@ type Store struct {
 	// take half of the connections at most.
 	companyWrites *db.Limit
 	// platformWrites does the same for the changes of the platform, which reach the
-	// records of all companies: a third. The rest is left to other companies.
+	// records of all companies: a third. The rest is left to other companies. Activities
+	// that would wait for a lock leave it: see RecordActivities.
 	platformWrites *db.Limit
 	// largeReads lets one large employee per company be read at a time, and
 	// allLargeReads a few in all: see EmployeePages.
@@ -102,19 +105,19 @@ const sqliteCompanyWrites = 16
 // New wraps an open engine.
 func New(engine db.Engine) *Store {
 	s := &Store{
-		db: engine, wake: func([]domain.EndpointKey) {},
+		db: engine, log: slog.Default(), wake: func([]domain.EndpointKey) {},
 		companyWrites: db.NewLimit(engine.Stats().Max/2, companyWait), platformWrites: db.NewLimit(engine.Stats().Max/3, companyWait),
 		largeReads: db.NewLimit(1, largeWait), allLargeReads: db.NewLimit(min(engine.Stats().Max/4, runtime.GOMAXPROCS(0)/2), largeWait),
 		stopSending: func(context.Context, []domain.RecordKey) error { return nil },
 	}
 	if engine.Name() == "sqlite" { // its reads make no round trip, and it has one writer
 		s.companyWrites = db.NewLimit(sqliteCompanyWrites, companyWait)
-		s.provisions = batch.New(s.provision, batch.Options{MaxParallel: 1, SlowAfter: batch.NeverSlow})
+		s.provisions = batch.New(s.provisionTogether, batch.Options{MaxParallel: 1, SlowAfter: batch.NeverSlow})
 		s.assigns = batch.NewGroup[assignKey](s.assign, batch.Options{MaxParallel: 1, SlowAfter: batch.NeverSlow})
 		return s
 	}
 	s.employees = batch.New(s.readEmployees, batch.Options{})
-	s.provisions = batch.New(s.provision, batch.Options{})
+	s.provisions = batch.New(s.provisionTogether, batch.Options{})
 	s.assigns = batch.NewGroup[assignKey](s.assign, batch.Options{})
 	return s
 }
@@ -123,8 +126,12 @@ func New(engine db.Engine) *Store {
 // deliveries due.
 func (s *Store) OnDeliveries(fn func([]domain.EndpointKey)) { s.wake = fn }
 
+// LogTo sets the log for what goes wrong after a commit, which no caller is told.
+func (s *Store) LogTo(log *slog.Logger) { s.log = log }
+
 // OnErased sets the function that is called after people were erased, before the
-// erasure is reported as done.
+// erasure is reported as done. An error means that something about them may still be
+// sent. The function bounds its time itself.
 func (s *Store) OnErased(fn func(context.Context, []domain.RecordKey) error) { s.stopSending = fn }
 
 // Engine returns the database itself, for migrations, health and statistics.

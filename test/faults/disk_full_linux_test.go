@@ -8,7 +8,8 @@ import (
 )
 
 // A limit on the size of files simulates a full disk: writes are refused without
-// side effects, reads still work, and writes work again once there is space.
+// side effects and readiness fails, reads still work, and writes work again once there
+// is space.
 func TestSQLiteOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	database := sqliteDatabase(t)
@@ -31,6 +32,9 @@ func TestSQLiteOnAFullDisk(t *testing.T) {
 			t.Fatal("no answer:", err)
 		}
 		wantError(t, got, http.StatusServiceUnavailable, "unavailable")
+		if status, err := probe(acme.client, server.url+"/readyz"); err != nil || status != http.StatusServiceUnavailable {
+			t.Errorf("/readyz answers %d, %v while no change can be made, want 503", status, err)
+		}
 	}
 	acme.mustSend(t, http.MethodGet, server.url+"/api/v1/employees/there", nil)
 	if acme.hasEmployee(t, server.url, "lost") {

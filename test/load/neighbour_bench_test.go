@@ -79,8 +79,8 @@ func provisionRequests(token string) func(n int64) []byte {
 }
 
 // BenchmarkNeighbourOfStuckProvisions measures a company that provisions employees
-// while four provisions of another company wait for a lock that a transaction
-// holds.
+// while six provisions of another company wait for a lock that a transaction holds: one
+// more than its share of the connections.
 func BenchmarkNeighbourOfStuckProvisions(b *testing.B) {
 	database := engines["postgres"](b)
 	noisy, quiet := newCompany(b, database), newCompany(b, database)
@@ -88,14 +88,14 @@ func BenchmarkNeighbourOfStuckProvisions(b *testing.B) {
 	n := &neighbour{clients: newFleet(b, p.address, connections), request: provisionRequests(quiet.token)}
 	conn := connect(b, database)
 	for b.Loop() {
-		n.compareAlone(b, "provisioning next to four that wait for a lock, postgres", func(ctx context.Context) {
+		n.compareAlone(b, "provisioning next to six that wait for a lock, postgres", func(ctx context.Context) {
 			tx, err := conn.Begin(context.Background())
 			if err != nil {
 				b.Error(err)
 				return
 			}
 			var stuck sync.WaitGroup
-			for i := range 4 {
+			for i := range 6 {
 				address := fmt.Sprintf("stuck-%d-%d@acme.example", n.count.Load(), i)
 				// A new account with the same address has to wait for this transaction.
 				if _, err := tx.Exec(context.Background(), "INSERT INTO accounts (email_folded, created_at) VALUES ($1, now())", address); err != nil {

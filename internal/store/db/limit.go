@@ -48,10 +48,46 @@ func (l *Limit) Acquire(ctx context.Context, key int64) (release func(), err err
 			return nil, fmt.Errorf("%w: %d calls of the same kind have run for %s", ErrUnavailable, l.max, l.wait)
 		}
 	}
+	return l.release(key, s), nil
+}
+
+// TryAcquire is Acquire for a call that does not wait. It reports whether the call may run.
+func (l *Limit) TryAcquire(key int64) (release func(), ok bool) {
+	s := l.enter(key)
+	select {
+	case s.running <- struct{}{}:
+		return l.release(key, s), true
+	default:
+		l.leave(key, s)
+		return nil, false
+	}
+}
+
+func (l *Limit) release(key int64, s *keySlots) func() {
 	return func() {
 		<-s.running
 		l.leave(key, s)
-	}, nil
+	}
+}
+
+// IsUsedUp reports whether a call with the key would have to wait now.
+func (l *Limit) IsUsedUp(key int64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.slots[key]
+	return s != nil && len(s.running) == cap(s.running)
+}
+
+// IsAnyUsedUp reports whether a call with any of the keys would have to wait now.
+func (l *Limit) IsAnyUsedUp() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.slots {
+		if len(s.running) == cap(s.running) {
+			return true
+		}
+	}
+	return false
 }
 
 func (l *Limit) enter(key int64) *keySlots {

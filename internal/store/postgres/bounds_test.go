@@ -172,6 +172,9 @@ func TestReadsAreBounded(t *testing.T) {
 	e := openMigrated(t)
 	for setting, want := range map[string]string{
 		"statement_timeout": "15s", "lock_timeout": "5s", "idle_in_transaction_session_timeout": "15s", "jit": "off", "max_parallel_workers_per_gather": "0",
+		// A client that is gone is noticed within half a minute, also while its statement runs.
+		"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3", "tcp_user_timeout": "30000",
+		"client_connection_check_interval": "5s",
 	} {
 		if got := query[string](t, e, `SELECT current_setting($1)`, setting); got != want {
 			t.Errorf("%s of a read is %s, want %s", setting, got, want)

@@ -172,3 +172,38 @@ func TestAssignedByOutlivesTheAuditLog(t *testing.T) {
 		want(old, "", "")
 	})
 }
+
+// A deadline that has passed is moved before a sweep has come by: its event is sent all
+// the same, with the old deadline, and another one only if the new deadline passes later.
+func TestMovedDeadlineKeepsItsOverdueEvent(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newTestCompany(t, s)
+		f.provisionAll("E1")
+		exam, passed, past := f.addAssessment(), before(s, time.Minute), before(s, time.Hour)
+		moved, extended := f.assignWithDeadline("moved", "E1", exam, passed), f.assignWithDeadline("extended", "E1", exam, passed)
+		still := f.assignWithDeadline("still late", "E1", exam, passed)
+		f.assignWithDeadline("swept", "E1", exam, passed)
+		optional := f.assignWithDeadline("optional", "E1", exam, passed)
+		ahead := f.assignWithDeadline("ahead", "E1", exam, before(s, -time.Hour))
+		events := len(f.events())
+		soon := s.Now().Add(200 * time.Millisecond)
+		f.outcomes(domain.AssignmentAction{Kind: domain.ActDeadline, Deadline: &soon}, moved.ID, ahead.ID)
+		f.outcomes(domain.AssignmentAction{Kind: domain.ActExtend, Days: 1}, extended.ID)
+		f.outcomes(domain.AssignmentAction{Kind: domain.ActDeadline, Deadline: &past}, still.ID)
+		f.outcomes(domain.AssignmentAction{Kind: domain.ActRequired, Required: true}, optional.ID)
+		equal(t, "events of the moves", f.events()[events:],
+			[]string{"assignment.overdue moved", "assignment.overdue extended", "assignment.overdue still late"})
+		old := `"deadline":"` + domain.FormatInstant(passed) + `"`
+		if bodies := eventBodies(t, s, "assignment.overdue"); len(mentions(bodies, old)) != 3 || len(mentions(bodies, `"isOverdue":true`)) != 3 {
+			t.Errorf("the events do not show the assignments with their old deadlines: %v", bodies)
+		}
+		equal(t, "swept", f.sweep(10), 2)
+		waitUntil(t, s, soon)
+		equal(t, "swept after the new deadline", f.sweep(10), 2)
+		equal(t, "all events", mentions(f.events(), "overdue moved"), []string{"assignment.overdue moved", "assignment.overdue moved"})
+		if f.assignment(extended.ID).OverdueAt != nil || f.assignment(still.ID).OverdueAt == nil {
+			t.Error("the assignment with a new deadline is marked as overdue, or the late one is not")
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package storetest_test
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -58,4 +59,59 @@ func TestWaitingWritesOfOneCompanyLeaveConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	waiting.Wait()
+}
+
+// One company's assignments are locked, and the platform reports more of its activities
+// than the platform's share of the connections: those of another company are recorded.
+func TestActivitiesThatWaitLeaveThePlatformsShare(t *testing.T) {
+	t.Parallel()
+	address := storetest.Postgres(t)
+	if address == "" {
+		return
+	}
+	s, err := store.OpenWith(t.Context(), address, db.Options{MaxConnections: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	elsewhere := storetest.Open(t, address)
+	stuck, neighbour := newTestCompany(t, s), newTestCompany(t, s)
+	assign := func(f testCompany) int64 {
+		f.provisionAll("E1")
+		return f.assign("A1", "E1", f.addAssessment()).ID
+	}
+	locked, free := assign(stuck), assign(neighbour)
+	ctx := domain.WithCompany(t.Context(), domain.PlatformWork)
+	report := func(id string, assignments ...int64) ([]domain.ActivityResult, error) {
+		var items []domain.ActivityItem
+		for _, a := range assignments {
+			items = append(items, domain.ActivityItem{Activity: progress(fmt.Sprintf("%s-%d", id, a), a, s.Now(), 10_00)})
+		}
+		return s.RecordActivities(ctx, items)
+	}
+	release := storetest.HoldLocks(t, elsewhere, `SELECT id FROM assignments WHERE id = $1 FOR UPDATE`, locked)
+	var waiting sync.WaitGroup
+	for i := range 12 {
+		waiting.Go(func() { _, _ = report(fmt.Sprint("stuck", i), locked) }) // refused after a while
+	}
+	storetest.WaitForLocks(t, elsewhere, 3)
+	for i := range 20 {
+		began := time.Now()
+		if _, err := report(fmt.Sprint("free", i), free); err != nil {
+			t.Errorf("an activity of the neighbour: %v", err)
+		}
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("an activity of the neighbour took %s", took)
+		}
+	}
+	if _, err := report("mixed", free, locked); domain.CodeOf(err) != domain.CodeUnavailable {
+		t.Errorf("a report with a locked assignment: %v, want it to be unavailable", err)
+	}
+	equal(t, "the neighbour's activities", number(t, s, `SELECT count(*) FROM activities WHERE assignment_id = $1`, free), 21)
+	release()
+	waiting.Wait()
+	results, err := report("mixed", free, locked)
+	if err != nil || results[0].Status != domain.StatusStarted || results[1].Status != domain.StatusStarted {
+		t.Errorf("the report repeated: %v, %v", results, err)
+	}
 }

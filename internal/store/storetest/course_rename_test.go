@@ -114,6 +114,43 @@ func TestSyncSeesARenameThatRacesAnAssignment(t *testing.T) {
 	})
 }
 
+// An assignment that was answered with a course's old name is stamped by the rename, even
+// if the rename is done before the assignment is committed.
+func TestRenameStampsAnAssignmentThatHasTheOldName(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newTestCompany(t, s)
+		f.provisionAll("E1")
+		course, _ := f.put(domain.Course{ExternalID: "P1", Name: "Old"})
+		f.grant("P1", true)
+		assigning, assignment := pauseBeforeCommit(s)
+		answered := ""
+		assigned := begin(t, func() error {
+			a, err := f.with(assigning).tryAssign(item("A1", "E1", course).New)
+			answered = a.CourseName
+			return err
+		})
+		<-assignment.reached
+		waitUntil(t, s, s.Now().Add(2*time.Millisecond)) // the rename is stamped later than the assignment
+		renamed := begin(t, func() error {
+			_, _, err := s.PutCourse(t.Context(), domain.Actor{}, domain.Course{ExternalID: "P1", Name: "New"})
+			return err
+		})
+		waitUntilBlocked(t, s, renamed) // for ever, or until the rename has stamped everything
+		close(assignment.release)
+		<-assigned
+		<-renamed
+		if err := s.StampRenamedCourses(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		unstamped := number(t, s, `SELECT count(*) FROM assignments a JOIN courses c ON c.id = a.course_id
+			WHERE a.company_id = $1 AND c.name = 'New' AND a.updated_at < c.updated_at`, f.c.Company.ID)
+		if answered == "Old" && unstamped > 0 {
+			t.Error("the assignment was answered with the old name, and the rename has not stamped it")
+		}
+	})
+}
+
 // The name changes at once; the assignments are stamped in small transactions
 // that another process can continue.
 func TestRenamedCourseIsStampedInSteps(t *testing.T) {

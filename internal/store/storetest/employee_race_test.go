@@ -1,6 +1,7 @@
 package storetest_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -236,5 +237,32 @@ func TestEraseAgainstEverything(t *testing.T) {
 		wantNoTrace(t, s, "name of s", "other s", "tag-s", "@x.test", "late-s", "first-s", "act-")
 		equal(t, "employees", number(t, s, `SELECT count(*) FROM employees`), 0)
 		equal(t, "accounts", number(t, s, `SELECT count(*) FROM accounts`), 0)
+	})
+}
+
+// A delivery is sent again while its person is being erased: it waits for the erasure,
+// and is refused then.
+func TestRedeliveryThatRacesAnErasure(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := newTestCompany(t, s)
+		storetest.Endpoint(t, s, f.c.Company.ID)
+		f.provisionAll("E1")
+		id := texts(t, s, `SELECT CAST(id AS text) FROM deliveries WHERE company_id = $1`, f.c.Company.ID)[0]
+		erasing, erasure := pauseBeforeCommit(s)
+		erased := begin(t, func() error { return f.with(erasing).erase("E1") })
+		<-erasure.reached
+		var err error
+		redelivered := begin(t, func() error {
+			err = s.Redeliver(t.Context(), f.c, id)
+			return nil
+		})
+		waitUntilBlocked(t, s, redelivered)
+		close(erasure.release)
+		<-erased
+		<-redelivered
+		if !errors.Is(err, domain.ErrDeliveryErased) {
+			t.Errorf("the delivery of an erased event was accepted: %v", err)
+		}
 	})
 }
