@@ -229,7 +229,7 @@ func TestErasureWaitsIfTheReplicasAreUnknown(t *testing.T) {
 		quiet := NewCanceller(config)
 		go quiet.Listen(t.Context())
 		s.OnErased(quiet.StopSending)
-		sending.hook(url)
+		sending.addEndpoint(url)
 		sending.hire("e", 1)
 		receive(t, began)
 		asked := time.Now()
