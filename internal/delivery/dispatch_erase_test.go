@@ -215,7 +215,7 @@ func (ownerlessQueue) LeaseOwners(context.Context, int64, time.Duration) ([]stri
 	return nil, errors.New("the database is away")
 }
 
-// After the erasure was committed, the database does not say which replicas may be
+// After the erasure was committed, the database does not return the replicas that may be
 // sending: the erasure waits until none can be, and has not failed.
 func TestErasureWaitsIfTheReplicasAreUnknown(t *testing.T) {
 	t.Parallel()
