@@ -1,6 +1,7 @@
 package apicheck_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -149,7 +150,8 @@ func TestTransportReportsWhatTheDocumentsDoNotDeclare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text, err := io.ReadAll(resp.Body); string(text) != c.answer.body || err != nil {
+		text, err := io.ReadAll(resp.Body)
+		if err = errors.Join(err, resp.Body.Close()); string(text) != c.answer.body || err != nil {
 			t.Errorf("%s: the client got %q, %v", c.request, text, err)
 		}
 		all := strings.Join(tb.reported, "\n")

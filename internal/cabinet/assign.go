@@ -22,20 +22,35 @@ const maxLines = 10_000
 
 // assignInput reads the form of the assign page.
 func (p *page) assignInput(values url.Values) (view.AssignForm, domain.People, domain.AssignCourses) {
-	read := func(name string) string { return cleanText(values.Get(name)) }
-	get := func(name string) string { return strings.TrimSpace(read(name)) } // all but the pasted lines
+	get := func(name string) string { return strings.TrimSpace(cleanText(values.Get(name))) }
 	form := view.AssignForm{
-		Everyone: get("everyone") != "", Search: get("q"), Pasted: read("pasted"), When: get("when"), Days: get("days"),
+		Everyone: get("everyone") != "", Search: get("q"), Pasted: cleanText(values.Get("pasted")), When: get("when"), Days: get("days"),
 		Date: get("date"), Required: get("required") != "", Again: get("again") != "", DefaultDays: p.identity.Company.DefaultDeadlineDays,
 		Errors: view.Errors{}, ChosenTags: map[string]bool{}, ChosenCourses: map[string]bool{},
 	}
+	who := assignPeople(values, &form)
+	in := domain.AssignCourses{Required: form.Required, Again: form.Again}
+	var err error
+	if in.CourseIDs, err = parseIDs("a course", values["course"]); err != nil {
+		form.Errors["course"] = err.Error()
+	}
+	for _, id := range in.CourseIDs {
+		form.ChosenCourses[strconv.FormatInt(id, 10)] = true
+	}
+	p.assignDeadline(&form, &in)
+	return form, who, in
+}
+
+// assignPeople reads who is chosen: everyone, a list of employees, or people by
+// checkbox, tag and pasted id.
+func assignPeople(values url.Values, form *view.AssignForm) domain.People {
 	who := domain.People{All: form.Everyone}
-	var badPerson, badCourse error
-	who.IDs, badPerson = parseIDs("a person", values["person"])
-	if get("listed") != "" {
+	if values.Get("listed") != "" {
 		// The filters of the list of employees come with a prefix, because this page has a
 		// search and tags of its own: its q is listedQ here.
-		shown, f := employeeFilterOf(func(name string) string { return read("listed" + strings.ToUpper(name[:1]) + name[1:]) })
+		shown, f := employeeFilterOf(func(name string) string {
+			return cleanText(values.Get("listed" + strings.ToUpper(name[:1]) + name[1:]))
+		})
 		form.Listed, who.Listed = &shown, &f
 	}
 	for _, tag := range values["tag"] {
@@ -48,23 +63,17 @@ func (p *page) assignInput(values url.Values) (view.AssignForm, domain.People, d
 			who.Lines = append(who.Lines, line)
 		}
 	}
+	var err error
+	who.IDs, err = parseIDs("a person", values["person"])
 	switch {
 	case len(values["person"]) > maxPicked:
 		form.Problem = tooManyTicks + ". For more, choose tags, paste their ids or choose everyone."
 	case len(who.Lines) > maxLines:
 		form.Problem, who.Lines = "Paste at most 10,000 ids or e-mail addresses at once.", nil
-	case badPerson != nil:
-		form.Problem = badPerson.Error()
+	case err != nil:
+		form.Problem = err.Error()
 	}
-	in := domain.AssignCourses{Required: form.Required, Again: form.Again}
-	if in.CourseIDs, badCourse = parseIDs("a course", values["course"]); badCourse != nil {
-		form.Errors["course"] = badCourse.Error()
-	}
-	for _, id := range in.CourseIDs {
-		form.ChosenCourses[strconv.FormatInt(id, 10)] = true
-	}
-	p.assignDeadline(&form, &in)
-	return form, who, in
+	return who
 }
 
 // assignDeadline reads when the courses are due.

@@ -41,9 +41,6 @@ func ParseSchedule(text string) (Schedule, error) {
 	return s, nil
 }
 
-// Attempts is the number of attempts that one round of a delivery has.
-func (s Schedule) Attempts() int { return len(s) + 1 }
-
 // Next returns how long to wait after the failed attempt of that number (from 1 within the round) and whether another
 // attempt follows at all. retryAfter is what the receiver asked for, 0 if nothing: it lengthens the wait, never
 // shortens it, and counts at most MaxRetryAfter.
@@ -62,19 +59,6 @@ func (s Schedule) String() string {
 		parts[i] = shortDuration(wait)
 	}
 	return strings.Join(parts, ",")
-}
-
-// MarshalText writes the schedule as a flag value.
-func (s Schedule) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText reads a flag value.
-func (s *Schedule) UnmarshalText(text []byte) error {
-	parsed, err := ParseSchedule(string(text))
-	if err != nil {
-		return err
-	}
-	*s = parsed
-	return nil
 }
 
 // shortDuration drops the zero units that time.Duration prints: 6h, not 6h0m0s.

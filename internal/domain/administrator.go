@@ -32,14 +32,6 @@ type Administrator struct {
 	SecondFactorSince *time.Time // nil: it is off
 }
 
-// Label is what others see of an administrator.
-func (a Administrator) Label() string {
-	if a.Name != "" {
-		return a.Name
-	}
-	return a.Email
-}
-
 // Credentials are the stored proofs of an administrator's identity. None of them
 // is in plain text.
 type Credentials struct {

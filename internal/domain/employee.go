@@ -33,9 +33,6 @@ type Employee struct {
 	LeftAt     *time.Time
 }
 
-// Former reports whether the employee was offboarded.
-func (e Employee) Former() bool { return e.LeftAt != nil }
-
 // EmployeeFilter narrows a list; empty fields do not.
 type EmployeeFilter struct {
 	ExternalID string

@@ -88,15 +88,6 @@ var LateSteps = [3]int{7, 30, 90}
 // beyond the last of LateSteps.
 type Lateness [len(LateSteps) + 1]int64
 
-// Total returns how many assignments are overdue.
-func (l Lateness) Total() int64 {
-	total := int64(0)
-	for _, n := range l {
-		total += n
-	}
-	return total
-}
-
 // MatrixQuery narrows the people and the courses of the matrix.
 type MatrixQuery struct {
 	People   EmployeeListFilter

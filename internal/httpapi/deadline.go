@@ -10,7 +10,8 @@ import (
 // deadline is a context that ends at a given time. It does what
 // context.WithDeadline does, but starts the timer only when somebody first
 // waits for the end. An answer from memory never does, and GET /courses is
-// such an answer: WithDeadline takes 4 of the 20 allocations of a request.
+// such an answer: it takes 7.6 µs and 19 allocations, with WithDeadline 8.2 µs
+// and 22 (BenchmarkCourses of package publicapi).
 type deadline struct {
 	context.Context // of the request
 	at              time.Time

@@ -57,7 +57,8 @@ func (p Paging) Pagination(total int64) v1.Pagination {
 }
 
 // Next returns the value of the Link header that leads to the records after the
-// last one of this page. The URL keeps the filters and the limit.
+// last one of this page. The URL keeps the filters and the limit. Next sets limit and
+// after in filters, so callers pass a copy.
 func (p Paging) Next(path string, filters url.Values, last domain.Cursor) string {
 	last.Page = p.Number
 	filters.Set("limit", strconv.Itoa(p.Limit))

@@ -41,7 +41,7 @@ func TestMembers(t *testing.T) {
 
 		must(f.t, "set a profile", f.signIn.SetProfile(ctx, bob.Actor(here), domain.Profile{Name: "Bob B.", Theme: "dark"}))
 		wantCode(f.t, "a bad profile", f.signIn.SetProfile(ctx, bob.Actor(here), domain.Profile{Theme: "pink"}), domain.CodeInvalid)
-		if who, _, err := f.store.Administrator(ctx, bob.Administrator.ID); err != nil || who.Label() != "Bob B." || who.Theme != "dark" {
+		if who, _, err := f.store.Administrator(ctx, bob.Administrator.ID); err != nil || who.Name != "Bob B." || who.Theme != "dark" {
 			f.t.Errorf("%+v, %v", who, err)
 		}
 	})
