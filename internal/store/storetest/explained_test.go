@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coursebridge/coursebridge/internal/store"
 	"github.com/coursebridge/coursebridge/internal/store/db"
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
@@ -35,16 +36,23 @@ type statementKey struct {
 	generic     bool
 }
 
-// explained is what is known of all statements that the store has run in a test: when a
-// statement is in run, but not in plans, nobody has seen its plan.
-var explained = struct {
+// planLog is what is known of statements that the store has run: if one is in run, but
+// not in plans, nobody has seen its plan.
+type planLog struct {
 	sync.Mutex
 	run      map[statementKey]bool
 	plans    map[statementKey]bool
 	failed   map[statementKey]error // why the latest attempt to explain it failed
 	unknown  map[string]bool        // statements that are neither planned nor without a plan
 	postgres []runStatement         // those in plans, with their arguments
-}{run: map[statementKey]bool{}, plans: map[statementKey]bool{}, failed: map[statementKey]error{}, unknown: map[string]bool{}}
+}
+
+func newPlanLog() *planLog {
+	return &planLog{run: map[statementKey]bool{}, plans: map[statementKey]bool{}, failed: map[statementKey]error{}, unknown: map[string]bool{}}
+}
+
+// explained is the log of all tests.
+var explained = newPlanLog()
 
 // TestMain has every statement that the store runs in a test of this package
 // explained once, at the end of that test, and fails the test if the plan reads all
@@ -57,7 +65,9 @@ func TestMain(m *testing.M) {
 			mu.Lock()
 			defer mu.Unlock()
 			for _, st := range seen {
-				checkPlan(tb, engine, st)
+				for _, problem := range explained.explain(engine, st) {
+					tb.Errorf("%sof the statement\n%s", problem, st.SQL)
+				}
 			}
 		})
 		return &recorder{Engine: engine, keep: func(it db.Item, generic bool) bool {
@@ -66,7 +76,7 @@ func TestMain(m *testing.M) {
 			}
 			it.Args = slices.Clone(it.Args)
 			st := runStatement{it, generic}
-			if isNoted(engine, st) {
+			if explained.isNoted(engine, st) {
 				mu.Lock()
 				defer mu.Unlock()
 				seen[st.key(engine.Name())] = st
@@ -110,16 +120,16 @@ func firstWord(sql string) string {
 }
 
 // isNoted reports whether a statement that the store has run is to be explained.
-func isNoted(engine db.Engine, st runStatement) bool {
-	explained.Lock()
-	defer explained.Unlock()
+func (l *planLog) isNoted(engine db.Engine, st runStatement) bool {
+	l.Lock()
+	defer l.Unlock()
 	if !planned.MatchString(st.SQL) {
 		if unplanned[firstWord(st.SQL)] == "" {
-			explained.unknown[st.SQL] = true
+			l.unknown[st.SQL] = true
 		}
 		return false
 	}
-	explained.run[st.key(engine.Name())] = true
+	l.run[st.key(engine.Name())] = true
 	return true
 }
 
@@ -140,47 +150,45 @@ func calledByStore() bool {
 	}
 }
 
-// checkPlan explains a statement that no test has explained yet. A test may have
-// made its database unusable; then another test has to explain the statement.
-func checkPlan(tb testing.TB, engine db.Engine, st runStatement) {
-	tb.Helper()
+// explain explains a statement that no test has explained yet, and returns what is wrong
+// with its plan. A test may have made its database unusable; then another test has to
+// explain the statement.
+func (l *planLog) explain(engine db.Engine, st runStatement) (problems []string) {
 	key := st.key(engine.Name())
-	explained.Lock()
-	known := explained.plans[key]
-	explained.plans[key] = true
-	explained.Unlock()
+	l.Lock()
+	known := l.plans[key]
+	l.plans[key] = true
+	l.Unlock()
 	if known {
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	plan, err := planOf(ctx, engine, st, reluctant)
-	explained.Lock()
+	l.Lock()
+	defer l.Unlock()
 	if err != nil {
-		delete(explained.plans, key)
-		explained.failed[key] = err
-	} else if engine.Name() == "postgres" {
-		explained.postgres = append(explained.postgres, st)
+		delete(l.plans, key)
+		l.failed[key] = err
+		return nil
 	}
-	explained.Unlock()
-	if err != nil {
-		return
+	if engine.Name() == "postgres" {
+		l.postgres = append(l.postgres, st)
 	}
-	for _, problem := range problemsOf(engine.Name(), st.SQL, plan) {
-		tb.Errorf("%s by\n%s\n%s", problem, st.SQL, plan)
-	}
+	return problemsOf(engine.Name(), st.SQL, plan)
 }
 
-// problemsOf returns what is wrong with a plan that was made reluctantly.
+// problemsOf returns what is wrong with a plan that was made reluctantly, each with the
+// plan.
 func problemsOf(engine, sql, plan string) (out []string) {
 	for _, table := range scannedTables(engine, sql, plan) {
 		if growingTables.MatchString(table) && !allowedScan.MatchString(plan+sql) {
-			out = append(out, "all of "+table+" is read")
+			out = append(out, "all of "+table+" is read, by the plan\n"+plan+"\n")
 		}
 	}
 	if engine == "postgres" {
 		for _, table := range withoutCompany(sql, plan) {
-			out = append(out, table+" is used without its company_id (see crossCompany)")
+			out = append(out, table+" is used without its company_id (see crossCompany), by the plan\n"+plan+"\n")
 		}
 	}
 	return out
@@ -188,21 +196,21 @@ func problemsOf(engine, sql, plan string) (out []string) {
 
 // unexplained returns an error for each statement that the store has run and whose plan
 // nobody has seen, and for each exemption that no statement needs.
-func unexplained() error {
-	explained.Lock()
-	defer explained.Unlock()
+func (l *planLog) unexplained() error {
+	l.Lock()
+	defer l.Unlock()
 	var errs []error
-	for key := range explained.run {
-		if !explained.plans[key] {
-			errs = append(errs, fmt.Errorf("%s did not explain this statement: %w\n%s", key.engine, explained.failed[key], key.sql))
+	for key := range l.run {
+		if !l.plans[key] {
+			errs = append(errs, fmt.Errorf("%s did not explain this statement: %w\n%s", key.engine, l.failed[key], key.sql))
 		}
 	}
 	for _, c := range crossCompany {
-		if !slices.ContainsFunc(explained.postgres, func(st runStatement) bool { return strings.Contains(oneLine(st.SQL), c.text) }) {
+		if !slices.ContainsFunc(l.postgres, func(st runStatement) bool { return strings.Contains(oneLine(st.SQL), c.text) }) {
 			errs = append(errs, fmt.Errorf("crossCompany has a statement that nobody runs: %s", c.text))
 		}
 	}
-	for sql := range explained.unknown {
+	for sql := range l.unknown {
 		errs = append(errs, fmt.Errorf("is this a statement with a plan (planned) or without one (unplanned)? %s", sql))
 	}
 	return errors.Join(errs...)
@@ -268,4 +276,21 @@ func arguments(sql string) (n int) {
 		n = max(n, i)
 	}
 	return n
+}
+
+// A statement that an engine does not explain, and one of an unknown kind, are noticed.
+func TestStatementsWithoutAPlanAreNoticed(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		l := newPlanLog()
+		for _, sql := range []string{`SELECT 1 FROM employees WHERE company_id = $1`, `SELECT 1 FROM nowhere WHERE id = $1`, `MERGE INTO nowhere`} {
+			if st := (runStatement{Item: db.Item{SQL: sql, Args: []any{7}}}); l.isNoted(s.Engine(), st) {
+				equal(t, "problems", l.explain(s.Engine(), st), nil)
+			}
+		}
+		problems := l.unexplained().Error()
+		for text, want := range map[string]bool{"FROM nowhere WHERE": true, "MERGE INTO": true, "FROM employees WHERE company_id": false} {
+			equal(t, text+" is noticed", strings.Contains(problems, text), want)
+		}
+	})
 }

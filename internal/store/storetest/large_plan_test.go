@@ -40,7 +40,7 @@ func checkAfterAll(ctx context.Context) error {
 	if server == "" || isPart {
 		return nil
 	}
-	return errors.Join(unexplained(), checkSource(), checkLargePlans(ctx, server))
+	return errors.Join(explained.unexplained(), checkSource(), checkLargePlans(ctx, server))
 }
 
 // checkLargePlans explains every statement for PostgreSQL in a database with many rows in
