@@ -29,7 +29,7 @@ type totalRow struct {
 // created them; processes that do so at once repeat one another's work, which is
 // harmless. It then adds pending changes to the totals, except of companies whose totals
 // another process has locked. A company for which that fails holds up no other; the
-// error is of all that failed.
+// errors are returned together.
 func (s *Store) FoldTotals(ctx context.Context) error {
 	var pending, uncounted []int64
 	b := &db.Batch{}
