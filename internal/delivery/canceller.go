@@ -117,7 +117,7 @@ func (c *Canceller) handleErasure(ctx context.Context, text string) {
 // replica, and returns when none is under way. It is called after the erasure was
 // committed, so that no replica can read data about them any more. A replica that does
 // not answer is given the longest time that its attempts can last. So are all of them if
-// the database can't list them. It fails only if ctx ends.
+// it can't ask the database for them. It fails only if ctx ends.
 func (c *Canceller) StopSending(ctx context.Context, records []domain.RecordKey) error {
 	var asking sync.WaitGroup
 	errs := make([]error, len(records))

@@ -215,8 +215,8 @@ func (ownerlessQueue) LeaseOwners(context.Context, int64, time.Duration) ([]stri
 	return nil, errors.New("the database is away")
 }
 
-// After the erasure was committed, the database does not return the replicas that may be
-// sending: the erasure waits until none can be, and has not failed.
+// After the erasure was committed, the database can't be asked which replicas may
+// be sending: the erasure waits until none can be, and has not failed.
 func TestErasureWaitsIfTheReplicasAreUnknown(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

@@ -122,20 +122,20 @@ type anonymousResult struct {
 	endedAt          time.Time
 }
 
-// lockForErasure queues the locking of the accounts and of all
-// assignments of the employees, revoked ones too: an event that is being written for one of them is committed before
-// the events are emptied, or not at all.
+// lockForErasure queues the locking of all assignments of the employees, revoked ones
+// too: an event that is being written for one of them is committed before the events are
+// emptied, or not at all. Then it queues that of the accounts.
 func (s *Store) lockForErasure(b *db.Batch, tx db.Tx, gone []domain.Employee) {
-	emails := make([]string, len(gone))
-	for i, e := range gone {
-		emails[i] = e.Email
-	}
-	lockAccounts(b, tx.Now(), emails...)
 	if suffix := s.db.ForUpdate("a"); suffix != "" {
 		ids := db.Columns(gone, db.IntColumn("id", func(e *domain.Employee) int64 { return e.ID }))
 		isTheirs, employees := s.db.In("a.employee_id", 2, ids[0])
 		b.Query(ignoreRow, `SELECT a.id FROM assignments a WHERE a.company_id = $1 AND `+isTheirs+` ORDER BY a.id`+suffix, gone[0].CompanyID, employees)
 	}
+	emails := make([]string, len(gone))
+	for i, e := range gone {
+		emails[i] = e.Email
+	}
+	lockAccounts(b, tx.Now(), emails...)
 	tx.Restamp(b)
 }
 

@@ -14,10 +14,10 @@ import (
 //
 //	companies
 //	employees
-//	accounts
 //	courses
 //	course_renames
 //	assignments
+//	accounts
 //	administrators
 //	company_administrators
 //	sign_in_throttles

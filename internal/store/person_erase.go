@@ -54,17 +54,21 @@ func (s *Store) ErasePerson(ctx context.Context, by domain.Actor, email string) 
 // log entries of what the person did under the given ids of administrators.
 func (s *Store) eraseOutsideCompanies(ctx context.Context, email string, administrators []int64) error {
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
+		b := &db.Batch{}
+		deleteOrphanAccount(b, email)
+		if err := tx.Send(ctx, b); err != nil {
+			return err
+		}
 		if err := s.eraseAdministrator(ctx, tx, email); err != nil {
 			return err
 		}
-		b := &db.Batch{}
+		b = &db.Batch{}
 		for _, id := range administrators {
 			b.Exec(`UPDATE audit_entries SET address = '' WHERE company_id IN (SELECT c.id FROM companies c)
 				AND actor_kind = 'person' AND actor_id = $1`, id)
 		}
 		eraseImported(b, 0, email)
 		b.Exec(`DELETE FROM sign_in_throttles WHERE key = $1`, domain.AccountThrottle(email).Key)
-		deleteOrphanAccount(b, email)
 		return tx.Send(ctx, b)
 	})
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -26,7 +28,8 @@ type totalRow struct {
 // FoldTotals first counts the companies that have no totals yet because an older program
 // created them; processes that do so at once repeat one another's work, which is
 // harmless. It then adds pending changes to the totals, except of companies whose totals
-// another process has locked.
+// another process has locked. A company for which that fails holds up no other; the
+// errors are returned together.
 func (s *Store) FoldTotals(ctx context.Context) error {
 	var pending, uncounted []int64
 	b := &db.Batch{}
@@ -36,23 +39,27 @@ func (s *Store) FoldTotals(ctx context.Context) error {
 	if err := s.read(ctx, b); err != nil {
 		return err
 	}
+	var errs []error
 	for _, company := range uncounted {
 		if err := s.RepairTotals(ctx, company); err != nil {
-			return err
+			errs = append(errs, fmt.Errorf("count the totals of company %d: %w", company, err))
 		}
 	}
 	for _, company := range pending {
-		for {
-			n, err := s.foldCompany(ctx, company)
-			if err != nil {
-				return err
-			}
-			if n < foldBatchSize {
-				break
-			}
+		if err := s.foldPending(ctx, company); err != nil {
+			errs = append(errs, fmt.Errorf("fold the totals of company %d: %w", company, err))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
+}
+
+// foldPending adds all pending changes of a company to its totals.
+func (s *Store) foldPending(ctx context.Context, company int64) error {
+	for {
+		if n, err := s.foldCompany(ctx, company); err != nil || n < foldBatchSize {
+			return err
+		}
+	}
 }
 
 // foldCompany adds up to foldBatchSize changes of a company to its totals and returns

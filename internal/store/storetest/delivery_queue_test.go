@@ -136,7 +136,7 @@ func TestClaimReturnsDueDeliveriesInOrder(t *testing.T) {
 func TestDueDeliveriesAreInTheOrderOfTheSequence(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		h := newHook(t, s)
+		h := newEndpointFixture(t, s)
 		h.hire("e", 6)
 		for i, d := range h.claim("me", 10).Due {
 			change(t, s, `UPDATE deliveries SET due_at = $1 WHERE event_id = $2`, d.DueAt.Add(-time.Duration(i)*time.Second), d.Sequence)

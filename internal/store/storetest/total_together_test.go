@@ -1,6 +1,11 @@
 package storetest_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -56,4 +61,58 @@ func copyAssignmentsSQL(columns []string) string {
 		into, from = into+", "+name, from+", "+value
 	}
 	return `INSERT INTO assignments (` + into[2:] + `) SELECT ` + from[2:] + ` FROM assignments WHERE company_id = $1 AND id < $3`
+}
+
+// brokenTotals is an engine on which the totals of one company can't be changed.
+type brokenTotals struct {
+	db.Engine
+	company int64
+}
+
+func (e brokenTotals) Write(ctx context.Context, fn func(db.Tx) error) error {
+	return e.Engine.Write(ctx, func(tx db.Tx) error { return fn(brokenTotalsTx{tx, e.company}) })
+}
+
+type brokenTotalsTx struct {
+	db.Tx
+	company int64
+}
+
+func (tx brokenTotalsTx) Send(ctx context.Context, b *db.Batch) error {
+	for _, it := range b.Items {
+		if strings.Contains(it.SQL, "total_companies") && slices.Contains(it.Args, any(tx.company)) {
+			return errors.New("the totals of this company are broken")
+		}
+	}
+	return tx.Tx.Send(ctx, b)
+}
+
+// A company whose totals can't be counted, or folded, does not stop the folding of others.
+func TestBrokenTotalsStopNoOtherCompany(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		broken, sound := newTestCompany(t, s), newTestCompany(t, s)
+		wantPending := func(what string, f testCompany, isPending bool) {
+			t.Helper()
+			if n := number(t, s, `SELECT count(*) FROM total_changes WHERE company_id = $1`, f.c.Company.ID); n > 0 != isPending {
+				t.Errorf("%s: %d changes are pending; want any: %t", what, n, isPending)
+			}
+		}
+		for _, uncounted := range []bool{true, false} {
+			for _, f := range []testCompany{broken, sound} {
+				f.provisionAll(fmt.Sprintf("E%t", uncounted))
+				wantPending("before", f, true)
+			}
+			if uncounted {
+				change(t, s, `UPDATE total_companies SET kept_at = NULL WHERE company_id = $1`, broken.c.Company.ID)
+			} else {
+				change(t, s, `UPDATE total_companies SET kept_at = $1 WHERE company_id = $2`, s.Now(), broken.c.Company.ID)
+			}
+			if err := store.New(brokenTotals{s.Engine(), broken.c.Company.ID}).FoldTotals(t.Context()); err == nil {
+				t.Error("the folding reports no error")
+			}
+			wantPending("the broken company", broken, true)
+			wantPending("the sound company", sound, false)
+		}
+	})
 }
