@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
 // operatorsFiles returns what operators read and install, by path.
@@ -110,7 +112,7 @@ func TestInstallPageHasEverySetting(t *testing.T) {
 
 func TestOperatorsFilesNameRealMetrics(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, newSQLite(t))
+	s := startServer(t, storetest.SQLite(t))
 	s.get(t, "/healthz")
 	_, exposed := s.get(t, "/metrics")
 	sources, err := filepath.Glob("../../internal/delivery/*.go") // metrics with labels appear with their first value

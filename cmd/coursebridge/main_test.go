@@ -13,10 +13,19 @@ import (
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/pgtest"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
-// eachEngine runs a test with the address of an empty database of each engine.
+// eachEngine runs a test with the address of a migrated database of each engine. All migrations
+// take a quarter of a second of processor time under the race detector, a copy almost none.
 func eachEngine(t *testing.T, test func(t *testing.T, database string)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { test(t, storetest.SQLite(t)) })
+	t.Run("postgres", func(t *testing.T) { test(t, storetest.Postgres(t)) })
+}
+
+// eachEngineEmpty is eachEngine with databases that have not been created yet.
+func eachEngineEmpty(t *testing.T, test func(t *testing.T, database string)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { test(t, newSQLite(t)) })
 	t.Run("postgres", func(t *testing.T) { test(t, pgtest.URL(t)) })

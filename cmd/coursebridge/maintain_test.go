@@ -16,11 +16,12 @@ import (
 	"github.com/coursebridge/coursebridge/internal/pgtest"
 	"github.com/coursebridge/coursebridge/internal/store/db"
 	"github.com/coursebridge/coursebridge/internal/store/sqlite"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
 func TestOnlyServeAndMigrateCreateADatabase(t *testing.T) {
 	t.Parallel()
-	eachEngine(t, func(t *testing.T, database string) {
+	eachEngineEmpty(t, func(t *testing.T, database string) {
 		file := filepath.Join(t.TempDir(), "copy")
 		for _, args := range [][]string{
 			{"company", "list"}, {"backup", file}, {"token", "revoke", "--id", "1"}, {"compact"}, {"public-url"},
@@ -64,7 +65,7 @@ func TestPasswordOfARefusedDatabaseIsNotPrinted(t *testing.T) {
 	}
 }
 
-// newCompany migrates a database and creates a company in it.
+// newCompany migrates a database, which also makes its key, and creates a company in it.
 func newCompany(t *testing.T, database string) {
 	t.Helper()
 	mustRun(t, database, "migrate")
@@ -135,7 +136,7 @@ func TestFailedBackupLeavesNothing(t *testing.T) {
 	if err := os.WriteFile(tool, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	database := pgtest.URL(t)
+	database := storetest.Postgres(t)
 	newCompany(t, database)
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	target := filepath.Join(t.TempDir(), "copy")
@@ -157,7 +158,7 @@ func TestFailedBackupLeavesNothing(t *testing.T) {
 
 func TestRestoreRefusesADamagedFile(t *testing.T) {
 	t.Parallel()
-	eachEngine(t, func(t *testing.T, database string) {
+	eachEngineEmpty(t, func(t *testing.T, database string) {
 		file := filepath.Join(t.TempDir(), "letters")
 		if err := os.WriteFile(file, []byte(strings.Repeat("Dear diary, ", 1000)), 0o600); err != nil {
 			t.Fatal(err)
@@ -308,7 +309,7 @@ func TestPlatformAudit(t *testing.T) {
 
 func TestListsAreTables(t *testing.T) {
 	t.Parallel()
-	database := newSQLite(t)
+	database := storetest.SQLite(t)
 	newCompany(t, database)
 	mustRun(t, database, "token", "create", "--company", "1", "--name", "HR", "--scope", "b2b_read")
 	for args, columns := range map[string]string{

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
-	"github.com/coursebridge/coursebridge/internal/pgtest"
 	"github.com/coursebridge/coursebridge/internal/secret"
 	"github.com/coursebridge/coursebridge/internal/store"
 	"github.com/coursebridge/coursebridge/internal/store/db"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
 // signatures returns a receiver, a channel with whether each request was signed with
@@ -87,7 +87,7 @@ func addHeader(t *testing.T, database, key string) {
 func TestSecretKeyRotation(t *testing.T) {
 	const oldKey = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 	const newKey = "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100"
-	database := pgtest.URL(t)
+	database := storetest.Postgres(t)
 	t.Setenv("COURSEBRIDGE_SECRET_KEY", oldKey)
 	newCompany(t, database)
 	var secret string
@@ -123,7 +123,7 @@ func TestSecretKeyRotation(t *testing.T) {
 
 func TestSecretKeyRotationOfAKeyFile(t *testing.T) {
 	t.Parallel()
-	database := newSQLite(t)
+	database := storetest.SQLite(t)
 	newCompany(t, database)
 	var secret string
 	url, valid, _ := signatures(t, &secret)

@@ -15,11 +15,12 @@ import (
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/pgtest"
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
 func TestMuchShorterRetentionNeedsConfirmation(t *testing.T) {
 	t.Parallel()
-	eachEngine(t, func(t *testing.T, database string) {
+	eachEngineEmpty(t, func(t *testing.T, database string) {
 		if code := startServer(t, database).stop(); code != 0 {
 			t.Fatalf("exit code %d", code)
 		}
@@ -64,7 +65,7 @@ func TestPublicAddressIsASetting(t *testing.T) {
 
 func TestNoWebhooksSendsNothing(t *testing.T) {
 	t.Parallel()
-	database := newSQLite(t)
+	database := storetest.SQLite(t)
 	newCompany(t, database)
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a webhook was sent") }))
 	t.Cleanup(receiver.Close)
@@ -103,7 +104,7 @@ func TestMetricsDescribeTheProgram(t *testing.T) {
 func TestInspectionListeners(t *testing.T) {
 	t.Parallel()
 	metrics, debug := freeAddress(t), freeAddress(t)
-	s := startServer(t, newSQLite(t), "--metrics-listen", metrics, "--debug-listen", debug)
+	s := startServer(t, storetest.SQLite(t), "--metrics-listen", metrics, "--debug-listen", debug)
 	if status, _ := s.get(t, "/metrics"); status != 404 {
 		t.Errorf("/metrics on the main address: %d", status)
 	}
@@ -148,7 +149,7 @@ func freeAddress(t *testing.T) string {
 
 func TestShutdownDelayKeepsServing(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, newSQLite(t), "--shutdown-delay", "1s")
+	s := startServer(t, storetest.SQLite(t), "--shutdown-delay", "1s")
 	ended := make(chan int, 1)
 	go func() { ended <- s.stop() }()
 	for {
@@ -222,7 +223,7 @@ func TestNewDatabaseFileIsPrivate(t *testing.T) {
 // The limit of a token holds on each replica, as the documentation says.
 func TestRateLimitHoldsOnEachReplica(t *testing.T) {
 	t.Parallel()
-	database := pgtest.URL(t)
+	database := storetest.Postgres(t)
 	newCompany(t, database)
 	token := mustRun(t, database, "token", "create", "--company", "1", "--name", "x", "--scope", "b2b_read")["token"].(string)
 	const burst = 5

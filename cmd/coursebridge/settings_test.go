@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
 
 // A variable must never choose what one call acts on.
@@ -35,7 +37,7 @@ func TestSettingsComeFromVariablesAndFiles(t *testing.T) {
 		}
 		return path
 	}
-	one, two, three := newSQLite(t), newSQLite(t), newSQLite(t)
+	one, two, three := storetest.SQLite(t), storetest.SQLite(t), storetest.SQLite(t)
 	for _, database := range []string{one, two, three} {
 		mustRun(t, database, "migrate")
 	}

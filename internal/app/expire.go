@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"time"
+
+	"github.com/coursebridge/coursebridge/internal/service"
 )
 
 // Retention is how long rows are kept that would otherwise pile up. Zero keeps
@@ -21,12 +23,7 @@ const expireInterval = 10 * time.Minute
 
 // expireAlone calls expire unless another replica is doing so.
 func (a *App) expireAlone(ctx context.Context, r Retention) error {
-	const name = "expire"
-	owner := rand.Text()
-	if mine, err := a.store.TakeLease(ctx, name, owner, expireInterval); err != nil || !mine {
-		return err
-	}
-	return errors.Join(a.expire(ctx, r), a.store.DropLease(context.WithoutCancel(ctx), name, owner))
+	return service.WithLease(ctx, a.store, "expire", rand.Text(), func(ctx context.Context) error { return a.expire(ctx, r) })
 }
 
 // expire removes what is older than the retention.

@@ -72,14 +72,14 @@ const (
 
 // addPartitions adds the partitions that new attempts will need, one replica at a time.
 func (w *Webhooks) addPartitions(ctx context.Context) error {
-	return withLease(ctx, w.store, "partitions", w.owner, func(ctx context.Context) error {
+	return WithLease(ctx, w.store, "partitions", w.owner, func(ctx context.Context) error {
 		return w.store.AddPartitionsAhead(ctx, w.retention)
 	})
 }
 
 // expire removes what is older than the retention, one replica at a time.
 func (w *Webhooks) expire(ctx context.Context) error {
-	return withLease(ctx, w.store, "retention", w.owner, w.expireNow)
+	return WithLease(ctx, w.store, "retention", w.owner, w.expireNow)
 }
 
 func (w *Webhooks) expireNow(ctx context.Context) error {

@@ -19,13 +19,21 @@ const (
 	leaseRenew = leaseTime / 3
 )
 
-var errLeaseLost = errors.New("another replica may have taken the work over")
+var (
+	errLeaseLost = errors.New("another replica may have taken the work over")
+	// errLeaseHeld makes Periodic try again when the lease has expired, if it is not renewed.
+	errLeaseHeld = errors.New("another replica is doing the work")
+)
 
-// withLease calls do while this replica holds the named lease, or returns nil at once if
-// another one does. The context of do ends when the lease could not be renewed.
-func withLease(ctx context.Context, store LeaseStore, name, owner string, do func(context.Context) error) error {
-	if mine, err := store.TakeLease(ctx, name, owner, leaseTime); err != nil || !mine {
+// WithLease calls do while this replica holds the named lease, or returns errLeaseHeld at once
+// if another one does. The context of do ends when the lease could not be renewed.
+func WithLease(ctx context.Context, store LeaseStore, name, owner string, do func(context.Context) error) error {
+	mine, err := store.TakeLease(ctx, name, owner, leaseTime)
+	if err != nil {
 		return err
+	}
+	if !mine {
+		return errLeaseHeld
 	}
 	working, stop := context.WithCancelCause(ctx)
 	renewed := make(chan struct{})
@@ -44,7 +52,7 @@ func withLease(ctx context.Context, store LeaseStore, name, owner string, do fun
 			}
 		}
 	}()
-	err := do(working)
+	err = do(working)
 	stop(nil)
 	<-renewed
 	return errors.Join(err, store.DropLease(context.WithoutCancel(ctx), name, owner))
@@ -78,7 +86,7 @@ func runRoundRobin[T any](ctx context.Context, r roundRobin[T]) error {
 	if items, err := r.list(ctx); err != nil || len(items) == 0 {
 		return err
 	}
-	return withLease(ctx, r.store, r.lease, r.owner, func(ctx context.Context) error {
+	err := WithLease(ctx, r.store, r.lease, r.owner, func(ctx context.Context) error {
 		for {
 			items, err := r.list(ctx)
 			if err != nil {
@@ -96,4 +104,8 @@ func runRoundRobin[T any](ctx context.Context, r roundRobin[T]) error {
 			}
 		}
 	})
+	if errors.Is(err, errLeaseHeld) {
+		return nil
+	}
+	return err
 }

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -57,10 +58,10 @@ func TestLeaseIsRenewedWhileTheWorkGoesOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		lease, others := &oneLease{}, 0
-		err := withLease(t.Context(), lease, "work", "a", func(ctx context.Context) error {
+		err := WithLease(t.Context(), lease, "work", "a", func(ctx context.Context) error {
 			for range 10 {
 				time.Sleep(leaseTime)
-				if err := withLease(ctx, lease, "work", "b", func(context.Context) error { others++; return nil }); err != nil {
+				if err := WithLease(ctx, lease, "work", "b", func(context.Context) error { others++; return nil }); !errors.Is(err, errLeaseHeld) {
 					return err
 				}
 			}
@@ -77,7 +78,7 @@ func TestWorkEndsWithItsLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		lease := &oneLease{}
-		err := withLease(t.Context(), lease, "work", "a", func(ctx context.Context) error {
+		err := WithLease(t.Context(), lease, "work", "a", func(ctx context.Context) error {
 			end := lease.breakDown()
 			<-ctx.Done()
 			if !time.Now().Before(end) {
@@ -97,7 +98,7 @@ func TestWorkEndsWhenTheRenewalOfItsLeaseHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		lease := &oneLease{}
-		err := withLease(t.Context(), lease, "work", "a", func(ctx context.Context) error {
+		err := WithLease(t.Context(), lease, "work", "a", func(ctx context.Context) error {
 			lease.mu.Lock()
 			lease.hangs = true
 			end := lease.until
@@ -111,6 +112,34 @@ func TestWorkEndsWhenTheRenewalOfItsLeaseHangs(t *testing.T) {
 		})
 		if !errors.Is(err, errLeaseLost) {
 			t.Errorf("the work ended with %v", err)
+		}
+	})
+}
+
+// When a replica dies while it does periodic work, another one does the work soon after the
+// lease has expired, however long the interval is.
+func TestPeriodicWorkOfADeadReplicaIsTakenOver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		lease := &oneLease{}
+		if _, err := lease.TakeLease(t.Context(), "work", "dead", leaseTime); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		began, rounds := time.Now(), 0
+		Periodic{Every: 100 * time.Hour, Log: slog.New(slog.DiscardHandler), Do: func(ctx context.Context) error {
+			return WithLease(ctx, lease, "work", "b", func(context.Context) error {
+				if rounds++; rounds == 2 {
+					cancel()
+				}
+				if took := time.Since(began); rounds == 1 && took > leaseTime {
+					t.Errorf("the work was taken over after %s", took)
+				}
+				return nil
+			})
+		}}.Run(ctx)
+		if took := time.Since(began); took != leaseTime+100*time.Hour {
+			t.Errorf("the second round came after %s", took)
 		}
 	})
 }

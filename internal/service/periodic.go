@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"time"
@@ -10,6 +11,8 @@ import (
 // Periodic is background work that is done at once and then again at an interval. The
 // first interval has a random length, so that work which starts together does not run
 // together ever after: at the same moment of each second it would take a connection each.
+// Work that another replica holds the lease of is tried again after leaseTime if the interval
+// is longer: if that replica has died, the work is not left undone for the whole interval.
 type Periodic struct {
 	Name  string // what a failure is logged as
 	Every time.Duration
@@ -24,7 +27,12 @@ func (p Periodic) Run(ctx context.Context) {
 	next := time.NewTimer(rand.N(p.Every)) //nolint:gosec // When is no secret.
 	defer next.Stop()
 	for {
-		if err := p.Do(ctx); err != nil && ctx.Err() == nil {
+		switch err := p.Do(ctx); {
+		case errors.Is(err, errLeaseHeld):
+			if p.Every > leaseTime {
+				next.Reset(leaseTime)
+			}
+		case err != nil && ctx.Err() == nil:
 			p.Log.Warn(p.Name, "error", err)
 		}
 		select {

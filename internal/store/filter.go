@@ -82,8 +82,10 @@ type leadingColumns struct{ total, page leadingColumn }
 
 // pageByUpdate is how many times as many assignments may have changed as the smallest
 // filter matches for a page to be read in the order of the changes. That reads a page's
-// rows and those between them, instead of sorting all that the smallest filter matches.
-const pageByUpdate = 4
+// rows and those between them, instead of sorting all that the smallest filter matches, for
+// each page. There are five statuses, so that where each has its share, a walk over one of
+// them follows the changes.
+const pageByUpdate = 8
 
 // chooseLeading chooses the filter that matches the fewest assignments. How many each
 // matches is asked only where several are combined.

@@ -59,6 +59,15 @@ func (c company) addWebhook(t *testing.T, target string) webhook {
 		"--event", "employee.joined", "--event", "assignment.created")
 }
 
+// checkTotals checks that every kept total of the database equals what is counted.
+func (c company) checkTotals(t *testing.T) {
+	t.Helper()
+	got := runJSON[struct{ Companies, WrongCount int }](t, c.database, "check") // it fails when a total is wrong
+	if got.Companies == 0 || got.WrongCount != 0 {
+		t.Errorf("coursebridge check looked at %d companies and found %d wrong totals", got.Companies, got.WrongCount)
+	}
+}
+
 func formatID(n int64) string { return strconv.FormatInt(n, 10) }
 
 // newClient returns a client that shares no connections with other tests and holds every

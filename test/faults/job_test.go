@@ -117,6 +117,7 @@ func TestKilledImportAndBulkContinue(t *testing.T) {
 		if page := k.visitor.get(t, job); strings.Contains(page, "already so") {
 			t.Error("the bulk job has worked on somebody twice")
 		}
+		acme.checkTotals(t)
 	})
 }
 

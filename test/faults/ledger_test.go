@@ -206,7 +206,8 @@ func (l *ledger) expectedEvents(t *testing.T, base string) (made, notMade map[st
 	return made, notMade
 }
 
-// checkDeliveries compares what a receiver got with the ledger.
+// checkDeliveries compares what a receiver got with the ledger, and kept totals with counted
+// ones.
 func (l *ledger) checkDeliveries(t *testing.T, base string, r *receiver, webhook webhook) {
 	t.Helper()
 	made, notMade := l.expectedEvents(t, base)
@@ -241,6 +242,7 @@ func (l *ledger) checkDeliveries(t *testing.T, base string, r *receiver, webhook
 			t.Errorf("%s has the delivery ids %v, want one", key, slices.Collect(maps.Keys(set)))
 		}
 	}
+	l.company.checkTotals(t)
 	t.Logf("%d events, %d arrivals, %d in doubt (%d of them were not made)", len(ids), len(got), len(l.doubtful), len(notMade))
 }
 

@@ -1,10 +1,13 @@
 package faults
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net/http"
 	"regexp"
@@ -39,6 +42,7 @@ func readFromReplica(t *testing.T) {
 		r.servers, r.urls.urls = append(r.servers, s), append(r.urls.urls, s.url)
 	}
 	r.work, r.mirror = newWorkforce(t, acme, r.urls), newSyncMirror(acme)
+	r.visitor = newVisitor(t, acme, r.urls.next())
 	stop := r.startOthers()
 	r.round(10)
 	for range 2 {
@@ -61,6 +65,7 @@ func readFromReplica(t *testing.T) {
 		return errors.Join(err, r.mirror.poll(t.Context(), base), acme.checkSync(t.Context(), base, r.mirror, want))
 	})
 	r.wantAway()
+	acme.checkTotals(t)
 }
 
 // onServer runs a statement on one server of PostgreSQL.
@@ -84,6 +89,7 @@ type replicaReader struct {
 	urls    *fleet
 	work    *workforce
 	mirror  *syncMirror
+	visitor *visitor
 	written int
 }
 
@@ -116,11 +122,60 @@ func (r *replicaReader) round(n int) {
 			r.t.Errorf("the list does not have %s, which was just written: %s", key, got)
 		}
 	}
+	r.visit()
 	last := fmt.Sprintf("replica-%d", r.written)
 	if got := r.company.mustSend(r.t, http.MethodGet, r.urls.next()+"/api/v1/reports/employees.csv", nil); !strings.Contains(string(got), last) {
 		r.t.Errorf("the report does not have %s, which was just written", last)
 	}
+	if got := r.company.mustSend(r.t, http.MethodGet, r.urls.next()+"/api/v1/reports/employees.xlsx", nil); !strings.Contains(sheets(r.t, got), last) {
+		r.t.Errorf("the workbook does not have %s, which was just written", last)
+	}
 	r.walk()
+}
+
+// visit adds somebody in the cabinet and changes their name. The page that the form leads to
+// has it, and so have the page and the list at the other server.
+func (r *replicaReader) visit() {
+	r.t.Helper()
+	r.written++
+	key := fmt.Sprintf("replica-%d", r.written)
+	r.visitor.base = r.urls.next()
+	path, page := r.visitor.post(r.t, "/cabinet/employees/new", "name", "Visited "+key, "email", key+"@acme.example")
+	if !strings.Contains(page, "Visited "+key) {
+		r.t.Errorf("the page %s, to which the new form leads, does not have %s", path, key)
+	}
+	r.visitor.base = r.urls.next()
+	if path, page = r.visitor.post(r.t, path+"/edit", "name", "Renamed "+key, "email", key+"@acme.example", "externalId", key, "role", "employee"); !strings.Contains(page, "Renamed "+key) {
+		r.t.Errorf("the page %s, to which the form of the change leads, does not have the new name of %s", path, key)
+	}
+	for _, path := range []string{path, "/cabinet/employees?q=" + key + "@"} {
+		r.visitor.base = r.urls.next()
+		if page := r.visitor.get(r.t, path); !strings.Contains(page, "Renamed "+key) {
+			r.t.Errorf("%s does not have the name of %s, which was just changed", path, key)
+		}
+	}
+}
+
+// sheets returns the text of a workbook's sheets.
+func sheets(t *testing.T, workbook []byte) string {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(workbook), int64(len(workbook)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := fs.Glob(z, "xl/worksheets/*.xml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("a workbook without sheets: %v", err)
+	}
+	var text strings.Builder
+	for _, name := range files {
+		sheet, err := fs.ReadFile(z, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(sheet)
+	}
+	return text.String()
 }
 
 // walk reads all pages, each at another server, and looks for every change.

@@ -3,6 +3,7 @@ package postgres
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -61,8 +62,14 @@ func (r *bufferedReader) Send(_ context.Context, b *db.Batch) error {
 			items[i].Done = func(n int64) error { touched[i] = n; return nil }
 			continue
 		}
+		var fields []pgconn.FieldDescription
 		items[i].Each = func(row db.Rows) error {
-			held[i] = append(held[i], r.hold(row))
+			rs := row.(rows) //nolint:forcetypeassert // send passes nothing else.
+			if fields == nil {
+				// pgx keeps the columns of the next result in the same place.
+				fields = slices.Clone(rs.FieldDescriptions())
+			}
+			held[i] = append(held[i], &heldRow{types: r.conn.TypeMap(), fields: fields, values: cloneValues(rs.RawValues())})
 			return nil
 		}
 	}
@@ -91,15 +98,13 @@ func passOn(items []db.Item, held [][]*heldRow, touched []int64) error {
 	return nil
 }
 
-// hold copies the current row, whose bytes belong to the connection.
-func (r *bufferedReader) hold(row db.Rows) *heldRow {
-	rs := row.(rows) //nolint:forcetypeassert // send passes nothing else.
-	raw := rs.RawValues()
+// cloneValues copies the values of a row, whose bytes belong to the connection.
+func cloneValues(raw [][]byte) [][]byte {
 	values := make([][]byte, len(raw))
 	for i, v := range raw {
 		values[i] = bytes.Clone(v) // nil stays nil, which is NULL
 	}
-	return &heldRow{types: r.conn.TypeMap(), fields: rs.FieldDescriptions(), values: values}
+	return values
 }
 
 // heldRow is a row that was read from the connection.

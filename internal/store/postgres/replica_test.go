@@ -102,6 +102,7 @@ func TestReadReplica(t *testing.T) {
 	t.Run("a read finds what another server has just committed", r.freshReads)
 	t.Run("a standby that lags serves nothing", r.laggingStandby)
 	t.Run("reads that did not ask for it use the primary", r.unmarkedReads)
+	t.Run("the results of a batch keep their columns", r.mixedBatch)
 	t.Run("a report reads from the standby in one snapshot", r.report)
 	t.Run("a watermark is the primary's", r.watermark)
 	t.Run("a statement that fails on the standby runs on the primary", r.refusedStatement)
@@ -118,6 +119,30 @@ func (r *replicated) freshReads(t *testing.T) {
 	}
 	r.waitForStandby()
 	t.Logf("the standby served %d of about 200 reads that followed a commit", r.reader.Stats().Replica.Reads-before)
+}
+
+// mixedBatch reads rows with different columns in one batch. Callbacks run when all of it has
+// arrived, and each row still has the columns of its own statement.
+func (r *replicated) mixedBatch(t *testing.T) {
+	r.waitForStandby()
+	ctx := domain.AllowReplica(t.Context())
+	for _, n := range []int{1, 2, 3} { // a statement is prepared by its first call
+		before := r.reader.Stats().Replica.Reads
+		var number, other int64
+		var text, last string
+		b := &db.Batch{}
+		b.Query(func(rows db.Rows) error { return rows.Scan(&number, &other) }, `SELECT CAST($1 AS bigint), CAST(7 AS bigint)`, n)
+		b.Query(func(rows db.Rows) error { return rows.Scan(&text, &last) }, `SELECT CAST($1 AS text), 'last'`, "text")
+		if err := r.reader.Read(ctx, func(c db.Conn) error { return c.Send(ctx, b) }); err != nil {
+			t.Fatal(err)
+		}
+		if number != int64(n) || other != 7 || text != "text" || last != "last" {
+			t.Errorf("a batch returned %d, %d, %q and %q", number, other, text, last)
+		}
+		if r.reader.Stats().Replica.Reads == before {
+			t.Error("the primary served the batch")
+		}
+	}
 }
 
 func (r *replicated) laggingStandby(t *testing.T) {
