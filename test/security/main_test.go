@@ -27,7 +27,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "coursebridge")
-	build := exec.Command("go", "build", "-o", binary, "../../cmd/coursebridge")
+	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", binary, "../../cmd/coursebridge")
 	build.Stdout, build.Stderr = os.Stderr, os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "build the program:", err)
