@@ -158,9 +158,13 @@ func (s *Store) deleteEmployees(ctx context.Context, company int64) (n int64, er
 		}
 		slices.Sort(emails)
 		among, arg := s.db.In("email_folded", 1, db.Texts("email", emails))
-		_, err := tx.Exec(ctx, `DELETE FROM accounts WHERE `+among+`
+		b = &db.Batch{}
+		if suffix := s.db.ForUpdate("accounts"); suffix != "" { // see deleteOrphanAccount
+			b.Query(ignoreRow, `SELECT 1 FROM accounts WHERE `+among+` ORDER BY email_folded`+suffix, arg)
+		}
+		b.Exec(`DELETE FROM accounts WHERE `+among+`
 			AND NOT EXISTS (SELECT 1 FROM employees o WHERE o.email_folded = accounts.email_folded)`, arg)
-		return err
+		return tx.Send(ctx, b)
 	})
 	return n, err
 }

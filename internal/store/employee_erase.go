@@ -101,7 +101,7 @@ func (s *Store) erase(ctx context.Context, tx db.Tx, box *outbox, c domain.Calle
 			(SELECT id FROM assignments WHERE company_id = $1 AND employee_id = $2)`, e.CompanyID, e.ID)
 		b.Exec(`DELETE FROM assignments WHERE company_id = $1 AND employee_id = $2`, e.CompanyID, e.ID)
 		b.One(errStale, `DELETE FROM employees WHERE company_id = $1 AND id = $2`, e.CompanyID, e.ID)
-		deleteOrphanAccount(b, e.Email)
+		s.deleteOrphanAccount(b, e.Email)
 		deleted := employeeEntry(c, "employee.deleted", e.ID, "")
 		deleted.EmployeeID = domain.ErasedEmployeeID
 		box.audit(b, tx.Now(), deleted)

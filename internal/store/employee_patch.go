@@ -61,7 +61,7 @@ func (s *Store) patchFormer(ctx context.Context, tx callerTx, before domain.Empl
 	}
 	if domain.FoldEmail(before.Email) != domain.FoldEmail(after.Email) {
 		b = &db.Batch{}
-		deleteOrphanAccount(b, before.Email)
+		s.deleteOrphanAccount(b, before.Email)
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func (s *Store) updateEmployee(ctx context.Context, tx callerTx, before, after d
 		after.CompanyID, after.ID, after.Name, after.Email, domain.FoldEmail(after.Email), encodeList(after.Tags), tx.Now(),
 		domain.FoldName(after.Name), domain.FoldLastName(after.Name), string(after.Role), optionalText(after.ExternalID))
 	if moved {
-		deleteOrphanAccount(b, before.Email)
+		s.deleteOrphanAccount(b, before.Email)
 	}
 	if before.Email != after.Email || before.ExternalID != after.ExternalID {
 		stampAssignments(b, tx, after)
@@ -235,7 +235,15 @@ func (s *Store) offboard(ctx context.Context, tx callerTx, e domain.Employee) er
 	return tx.Send(ctx, b)
 }
 
-func deleteOrphanAccount(b *db.Batch, email string) {
+// deleteOrphanAccount queues the deletion of an account that nobody has any more. It
+// locks the account first, so that no employee can be added to it, and looks for employees
+// in a later statement, which sees those that it has waited for. Otherwise the foreign key
+// would find such an employee and wait for the transaction that has locked it, which may wait
+// for the account.
+func (s *Store) deleteOrphanAccount(b *db.Batch, email string) {
+	if suffix := s.db.ForUpdate("x"); suffix != "" {
+		b.Query(ignoreRow, `SELECT 1 FROM accounts x WHERE x.email_folded = $1`+suffix, domain.FoldEmail(email))
+	}
 	b.Exec(`DELETE FROM accounts WHERE email_folded = $1
 		AND NOT EXISTS (SELECT 1 FROM employees WHERE employees.email_folded = $1)`, domain.FoldEmail(email))
 }

@@ -79,9 +79,8 @@ import (
 //     event when it fetches a delivery, and fails those of erased events without sending.
 //   - endpoint → test event: RecordTest logs what was sent already. The row of an endpoint
 //     stays when it is removed, and a sample is about nobody.
-//   - employees of an address → its account, which goes with the last of them: a foreign
-//     key keeps the account of an employee who is added meanwhile. What deletes it waits
-//     for that one, fails and runs again.
+//   - employees of an address → its account, which goes with the last of them: it is locked
+//     before they are looked for. See deleteOrphanAccount.
 //   - company, course → grant, course: foreign keys of the grant. If the company or the course is
 //     deleted meanwhile, GrantCourse and AddCourse run again and do not find it. Of a grant
 //     and a withdrawal at the same time either may be the last.

@@ -55,7 +55,7 @@ func (s *Store) ErasePerson(ctx context.Context, by domain.Actor, email string) 
 func (s *Store) eraseOutsideCompanies(ctx context.Context, email string, administrators []int64) error {
 	return s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		b := &db.Batch{}
-		deleteOrphanAccount(b, email)
+		s.deleteOrphanAccount(b, email)
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/coursebridge/coursebridge/internal/store/db"
@@ -119,21 +120,37 @@ const stampSQL = `
 // does not follow the clock down, and it reaches the disk and the standbys no later
 // than the commit that set it. A transaction that waits for another's row lock is
 // stamped after that one has committed, and so after its stamp was stored. A row
-// instead of a sequence would make all writers queue for it. The drawback: two
-// transactions that commit within microseconds may set the sequence in the wrong
-// order. The next commit corrects that, and every process also passes the latest time
-// that it knows ($1 of stampSQL).
-const keepStampSQL = `SELECT setval('change_clock', $1) FROM change_clock WHERE last_value < $1`
+// instead of a sequence would make all writers queue for it until the first one commits.
+//
+// If the sequence is lower, the lock $2, floorLock, is taken and the sequence compared
+// again: somebody else could set it between a comparison and the setting, and it would
+// fall. As it never falls, most of many commits in one millisecond need no lock.
+const keepStampSQL = `SELECT CASE WHEN ` + floorIsLower + ` THEN setval('change_clock', $1) END
+	FROM (SELECT pg_advisory_xact_lock($2) WHERE ` + floorIsLower + ` OFFSET 0) l`
+
+const floorIsLower = `coalesce(pg_sequence_last_value('change_clock'), 0) < $1`
+
+// floorLock is an advisory lock that whoever sets the sequence holds. A transaction
+// releases it before it waits for the disk, by going back to a savepoint. What that undoes
+// is the lock alone: a sequence does not take part in transactions.
+const floorLock = 4_261_946_102
+
+// queueKeepStamp queues the statements that keep a stamp, and returns their number.
+func queueKeepStamp(batch *pgx.Batch, stamp time.Time) int {
+	batch.Queue("SAVEPOINT keep_stamp")
+	batch.Queue(keepStampSQL, stamp.UnixMilli(), int64(floorLock))
+	batch.Queue("ROLLBACK TO SAVEPOINT keep_stamp")
+	return 3
+}
 
 const clockMillis = `floor(extract(epoch FROM greatest(database_clock(), now())) * 1000)::bigint`
 
-// watermarkSQL returns the latest stamp, which no later stamp lies below. An idle
-// database would otherwise return the same watermark, and clients would read the
+// watermarkSQL returns the latest stamp, which no later stamp lies below, and the clock.
+// An idle database would otherwise return the same watermark, and clients would read the
 // same changes, for ever: if the latest stamp is old, the clock replaces it, except
 // on a standby, which cannot set the sequence.
 const watermarkSQL = `
-	SELECT CASE WHEN c.at >= s.last_value + 1000 AND current_setting('transaction_read_only') = 'off'
-		THEN setval('change_clock', c.at) ELSE s.last_value END
+	SELECT s.last_value, c.at, c.at >= s.last_value + 1000 AND current_setting('transaction_read_only') = 'off'
 	FROM change_clock s, (SELECT ` + clockMillis + ` AS at) c`
 
 // oldestWriterSQL returns the start of the oldest transaction that holds the writer lock.
@@ -153,12 +170,21 @@ const oldestWriterSQL = `
 // lock later reads its stamp later too. It is always the primary's: a page that is read
 // afterwards from the read replica shows everything that the primary showed then.
 func (e *Engine) Watermark(ctx context.Context) (time.Time, error) {
-	var latest int64
+	var latest, clock int64
+	var isOld bool
 	var oldest *time.Time
-	b := &db.Batch{}
-	b.Query(func(r db.Rows) error { return r.Scan(&latest) }, watermarkSQL)
-	b.Query(func(r db.Rows) error { return r.Scan(&oldest) }, oldestWriterSQL, int64(writerLock)>>32, int64(writerLock)&0xffffffff)
-	if err := e.readPrimary(ctx, func(c db.Conn) error { return c.Send(ctx, b) }); err != nil {
+	read := func(b *db.Batch) error {
+		b.Query(func(r db.Rows) error { return r.Scan(&latest, &clock, &isOld) }, watermarkSQL)
+		b.Query(func(r db.Rows) error { return r.Scan(&oldest) }, oldestWriterSQL, int64(writerLock)>>32, int64(writerLock)&0xffffffff)
+		return e.readPrimary(ctx, func(c db.Conn) error { return c.Send(ctx, b) }) // one transaction
+	}
+	err := read(&db.Batch{})
+	if err == nil && isOld {
+		b := &db.Batch{}
+		b.Exec(keepStampSQL, clock, int64(floorLock))
+		err = read(b)
+	}
+	if err != nil {
 		return time.Time{}, err
 	}
 	at := time.UnixMilli(latest).UTC()

@@ -175,6 +175,57 @@ func TestStampsDoNotFollowAClockThatStepsBack(t *testing.T) {
 	}
 }
 
+// Two processes store a stamp or a watermark at the same time, the lower one last. The
+// floor is not below what was handed out.
+func TestFloorNeverFalls(t *testing.T) {
+	t.Parallel()
+	e := openMigrated(t)
+	if e == nil {
+		return
+	}
+	name := query[string](t, e, `SELECT quote_ident(current_database())`)
+	for _, sql := range []string{
+		`CREATE FUNCTION setval(regclass, bigint) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN
+			IF pg_try_advisory_lock(4711) THEN PERFORM pg_sleep(0.5); END IF; -- the first of all
+			RETURN pg_catalog.setval($1, $2);
+		END $$`,
+		`ALTER DATABASE ` + name + ` SET search_path = public, pg_catalog`,
+	} {
+		if err := write(t, e, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, what := range []string{"stamp", "watermark"} {
+		setClock(t, e, time.Duration(i+1)*2*time.Second) // so that a watermark is stored too
+		storeSlowly := func(slow *postgres.Engine) { _ = watermark(t, slow) }
+		if what == "stamp" {
+			storeSlowly = func(slow *postgres.Engine) {
+				if err := write(t, slow, `UPDATE counters SET n = n WHERE id = 1`); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		slow, quick := open(t, e.Address()), open(t, e.Address())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			storeSlowly(slow)
+		}()
+		for query[int64](t, e, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		stamp := stampOf(t, quick)
+		<-done
+		<-done
+		if floor := time.UnixMilli(query[int64](t, e, `SELECT last_value FROM change_clock`)); floor.Before(stamp) {
+			t.Errorf("a slow %s lets the floor fall %v below a stamp that was handed out", what, stamp.Sub(floor))
+		}
+		if err := slow.Close(); err != nil { // then the next one can be slow
+			t.Error(err)
+		}
+	}
+}
+
 // An idle database returns watermarks that move on, so that a client does not read
 // the latest changes again and again.
 func TestWatermarkMovesOnWhileIdle(t *testing.T) {

@@ -220,8 +220,7 @@ func (t *tx) commit(ctx context.Context) error {
 		items = append(items, t.last.Items...)
 	}
 	if (t.wrote || !t.last.Empty()) && !t.now.IsZero() {
-		batch.Queue(keepStampSQL, t.now.UnixMilli())
-		items = append(items, db.Item{})
+		items = append(items, make([]db.Item, queueKeepStamp(batch, t.now))...)
 		t.engine.clock.Observe(t.now)
 	}
 	batch.Queue("COMMIT")
