@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coursebridge/coursebridge/internal/domain"
 	"github.com/coursebridge/coursebridge/internal/store"
 	"github.com/coursebridge/coursebridge/internal/store/storetest"
 )
@@ -75,6 +76,66 @@ func TestErasureCutsShortAnotherReplicasAttempt(t *testing.T) {
 		if took := time.Since(asked); running != 0 || took > keepQueued+maxTurnWait+DefaultTimeout {
 			t.Errorf("the erasure answered after %s while %d attempts were under way", took, running)
 		}
+		receive(t, cut)
+	})
+}
+
+// deniedQueue grants no lease any more once it is cut off, as a database that a replica
+// does not reach.
+type deniedQueue struct {
+	*watched
+	isCutOff atomic.Bool
+}
+
+func (q *deniedQueue) ClaimEndpoints(ctx context.Context, owner string, leaseTime time.Duration, requests []domain.FetchRequest) ([]domain.EndpointLease, error) {
+	if q.isCutOff.Load() {
+		return nil, domain.Errorf(domain.CodeUnavailable, "away")
+	}
+	return q.watched.ClaimEndpoints(ctx, owner, leaseTime, requests)
+}
+
+// slowBus delivers messages late.
+type slowBus struct{ Bus }
+
+func (b slowBus) Listen(ctx context.Context, topic string, fn func([]string)) error {
+	return b.Bus.Listen(ctx, topic, func(messages []string) {
+		if messages != nil {
+			time.Sleep(300 * time.Millisecond)
+		}
+		fn(messages)
+	})
+}
+
+// A replica does not reach the database for a while, and another one takes over while its
+// attempt is under way. Both are asked to stop.
+func TestErasureCutsShortTheAttemptOfAFormerOwner(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		url, began, cut := newHangingReceiver(t)
+		queue := &deniedQueue{}
+		former := newFixture(t, s, func(c *DispatcherConfig) {
+			queue.watched = c.Queue.(*watched)
+			c.Queue, c.Lease, c.Poll, c.Bus = queue, shortLease, 20*time.Millisecond, slowBus{c.Bus}
+		}).start()
+		former.hook(url)
+		former.hire("e", 1)
+		receive(t, began)
+		queue.isCutOff.Store(true)
+		owner := former.replica()
+		owner.config.Bus = s.Engine()
+		owner.d = NewDispatcher(owner.config)
+		owner.start()
+		receive(t, began)
+		quiet := NewCanceller(owner.config.CancellerConfig)
+		go quiet.Listen(t.Context())
+		s.OnErased(quiet.StopSending)
+		if err := s.DeleteEmployee(t.Context(), former.c, "e0"); err != nil {
+			t.Fatal(err)
+		}
+		if a, b := former.d.attempts.count(), owner.d.attempts.count(); a+b > 0 {
+			t.Errorf("the erasure answered while %d attempts of the former owner and %d of the present one were under way", a, b)
+		}
+		receive(t, cut)
 		receive(t, cut)
 	})
 }

@@ -1,9 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/coursebridge/coursebridge/internal/domain"
@@ -56,11 +59,15 @@ func (s *Store) ClaimEndpoints(ctx context.Context, owner string, hold time.Dura
 		}
 		now := tx.Now()
 		var claimed []domain.EndpointKey
+		former := map[formerLease]time.Time{}
 		b = &db.Batch{}
 		for i, l := range leases {
 			key := l.Endpoint.Key()
 			switch l.Remaining = ends[i].Sub(now); {
 			case locked[key] && (l.Owner == owner || l.Remaining <= 0):
+				if f := (formerLease{key.CompanyID, l.Owner}); l.Owner != "" && l.Owner != owner && ends[i].After(former[f]) {
+					former[f] = ends[i]
+				}
 				l.Owner, l.Remaining = owner, hold
 				claimed = append(claimed, key)
 				s.dueDeliveries(b, l, byKey[key], now)
@@ -72,11 +79,44 @@ func (s *Store) ClaimEndpoints(ctx context.Context, owner string, hold time.Dura
 			rows, args = s.endpointKeys(3, claimed)
 			b.Exec(`UPDATE endpoints SET lease_owner = $1, lease_until = $2 FROM `+rows+` k
 				WHERE company_id = k.key_company AND id = k.key_id`, append([]any{owner, now.Add(hold)}, args...)...)
+			s.rememberFormer(b, former, now)
 		}
 		tx.SendAndCommit(b)
 		return nil
 	})
 	return values(leases), err
+}
+
+// formerLease names an owner of leases in a company that ran out and were taken over.
+type formerLease struct {
+	company int64
+	owner   string
+}
+
+// keepFormer is how long former leases are remembered: much longer than an attempt lasts.
+const keepFormer = time.Hour
+
+// rememberFormer queues the recording of former leases, with the times at which they ran
+// out. Their owners may not know yet that they lost them, and may still be sending.
+func (s *Store) rememberFormer(b *db.Batch, former map[formerLease]time.Time, now time.Time) {
+	list := slices.SortedFunc(maps.Keys(former), func(x, y formerLease) int {
+		return cmp.Or(cmp.Compare(x.company, y.company), cmp.Compare(x.owner, y.owner))
+	})
+	list = slices.DeleteFunc(list, func(f formerLease) bool { return now.Sub(former[f]) > keepFormer })
+	if len(list) == 0 {
+		return
+	}
+	rows, args := s.db.ValuesTable(1, db.Columns(list,
+		db.IntColumn("company_id", func(f *formerLease) int64 { return f.company }),
+		db.TextColumn("owner", func(f *formerLease) string { return f.owner }),
+		db.TimeColumn("until", func(f *formerLease) time.Time { return former[*f] }))...)
+	b.Exec(`INSERT INTO former_leases (company_id, owner, until) SELECT company_id, owner, until FROM `+rows+` r WHERE 1 = 1
+		ON CONFLICT (company_id, owner) DO UPDATE SET until = excluded.until WHERE former_leases.until < excluded.until`, args...)
+	for i, f := range list {
+		if i == 0 || f.company != list[i-1].company {
+			b.Exec(`DELETE FROM former_leases WHERE company_id = $1 AND until < $2`, f.company, now.Add(-keepFormer))
+		}
+	}
 }
 
 func leaseSQL(rows string) string {
@@ -185,12 +225,12 @@ func (s *Store) ReclaimEndpoints(ctx context.Context) error {
 }
 
 // LeaseOwners lists the replicas that hold a lease on an endpoint of the company,
-// or held one that ran out within the given time.
+// or held one that ran out within the given time, whoever took it over since.
 func (s *Store) LeaseOwners(ctx context.Context, company int64, within time.Duration) ([]string, error) {
 	var out []string
 	b := &db.Batch{}
-	b.Query(appendColumn(&out), `SELECT DISTINCT lease_owner FROM endpoints WHERE company_id = $1 AND lease_owner <> '' AND lease_until > $2`,
-		company, s.db.Now().Add(-within))
+	b.Query(appendColumn(&out), `SELECT lease_owner FROM endpoints WHERE company_id = $1 AND lease_owner <> '' AND lease_until > $2
+		UNION SELECT owner FROM former_leases WHERE company_id = $1 AND until > $2`, company, s.db.Now().Add(-within))
 	err := s.read(ctx, b)
 	return out, err
 }

@@ -3,6 +3,7 @@ package storetest_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -165,6 +166,38 @@ func TestLeaseOfAnEndpoint(t *testing.T) {
 		if l := h.claim("c", 10); l.Owner != want {
 			t.Errorf("after a restart c sees the owner %q, want %q", l.Owner, want)
 		}
+	})
+}
+
+// Until its attempts have ended, an owner whose lease was taken over is asked too, however
+// often that happens.
+func TestFormerOwnersOfLeasesAreRemembered(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		h := newHook(t, s)
+		ended := s.Now().Add(-time.Second)
+		for _, owner := range []string{"a", "b", "c", "a", "c", "d"} {
+			if l := h.claim(owner, 0); l.Owner != owner {
+				t.Fatalf("%q claimed, but %q has the lease", owner, l.Owner)
+			}
+			change(t, s, `UPDATE endpoints SET lease_until = $1`, ended)
+		}
+		wantOwners := func(within time.Duration, want ...string) {
+			t.Helper()
+			owners, err := s.LeaseOwners(t.Context(), h.c.Company.ID, within)
+			slices.Sort(owners)
+			if err != nil || !slices.Equal(owners, want) {
+				t.Errorf("the owners within %s are %v, %v; want %v", within, owners, err, want)
+			}
+		}
+		if err := s.ReleaseEndpoints(t.Context(), "d"); err != nil {
+			t.Fatal(err)
+		}
+		wantOwners(time.Minute, "a", "b", "c")
+		wantOwners(0)
+		h.claim("e", 0)
+		h.claim("e", 0) // prolongs
+		wantOwners(time.Minute, "a", "b", "c", "e")
 	})
 }
 
