@@ -206,10 +206,15 @@ func (s *Store) judgeEndpoints(b *db.Batch, judged []verdict, now time.Time, dis
 
 // HoldDeliveries takes up to limit pending deliveries out of the queue of an endpoint
 // that gets none: they are held if it is disabled, and failed if it was removed. It
-// returns how many.
+// returns how many. Enabling the endpoint waits for it: see outbox.prepare.
 func (s *Store) HoldDeliveries(ctx context.Context, key domain.EndpointKey, limit int) (int, error) {
 	parked := 0
 	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {
+		if lock := s.db.CompanyLock("$1::bigint", true); lock != "" {
+			if _, err := tx.Exec(ctx, `SELECT `+lock, key.CompanyID); err != nil {
+				return err
+			}
+		}
 		n, err := tx.Exec(ctx, `UPDATE deliveries SET
 				state = CASE WHEN e.removed_at IS NULL THEN 'held' ELSE 'failed' END,
 				error_kind = CASE WHEN e.removed_at IS NULL THEN error_kind ELSE '`+domain.ErrorRemoved+`' END,

@@ -146,10 +146,62 @@ func TestEnablingWaitsForEventsThatSawTheEndpointDisabled(t *testing.T) {
 	release()
 	<-back
 	<-enabled
+	h.wantHeld(1) // before the endpoint was enabled, and visible to whoever enabled it
 	h.hire("later", 1)
-	page, err := s.Deliveries(t.Context(), h.c.Company.ID, domain.DeliveryFilter{State: domain.DeliveryPending}, nil, 10)
-	if err != nil || len(page.Items) == 0 {
-		t.Errorf("%d deliveries are pending after the endpoint was enabled, %v", len(page.Items), err)
+	h.wantHeld(1)
+}
+
+func (h hook) wantHeld(want int) {
+	h.t.Helper()
+	page, err := h.s.Deliveries(h.t.Context(), h.c.Company.ID, domain.DeliveryFilter{State: domain.DeliveryHeld}, nil, 10)
+	if err != nil || len(page.Items) != want {
+		h.t.Errorf("%d deliveries are held, %v; want %d", len(page.Items), err, want)
+	}
+}
+
+// Enabling an endpoint waits for a transaction that holds its deliveries, and the other way
+// round: none is held after the endpoint was enabled.
+func TestEnablingWaitsForDeliveriesThatAreBeingHeld(t *testing.T) {
+	t.Parallel()
+	address := storetest.Postgres(t)
+	if address == "" {
+		return // SQLite has one writer
+	}
+	s := storetest.Open(t, address)
+	h := newHook(t, s)
+	h.hire("e", 1)
+	if _, err := s.DisableEndpoint(t.Context(), h.c, h.e.ID); err != nil {
+		t.Fatal(err)
+	}
+	release := storetest.HoldLocks(t, s, `SELECT id FROM deliveries FOR UPDATE`)
+	defer release()
+	held, enabled := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(held)
+		if n, err := s.HoldDeliveries(t.Context(), h.e.Key(), 10); n != 1 || err != nil {
+			t.Errorf("held %d, %v", n, err)
+		}
+	}()
+	storetest.WaitForLocks(t, s, 1) // it has seen that the endpoint is disabled
+	go func() {
+		defer close(enabled)
+		if _, err := s.EnableEndpoint(t.Context(), h.c, h.e.ID, ""); err != nil {
+			t.Errorf("enable: %v", err)
+		}
+	}()
+	waits := make(chan struct{})
+	go func() { storetest.WaitForLocks(t, s, 2); close(waits) }()
+	select {
+	case <-enabled:
+		t.Fatal("the endpoint was enabled while a transaction was about to hold a delivery")
+	case <-waits:
+	}
+	release()
+	<-held
+	<-enabled
+	h.wantHeld(1)
+	if n, err := s.HoldDeliveries(t.Context(), h.e.Key(), 10); n != 0 || err != nil {
+		t.Errorf("held %d of the enabled endpoint, %v", n, err)
 	}
 }
 
