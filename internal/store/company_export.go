@@ -33,7 +33,7 @@ var unexportedTables = map[string]bool{
 // unexportedColumns hold secrets, their hashes, and what only the program itself uses.
 var unexportedColumns = map[string]bool{
 	"hash": true, "previous_hash": true, "secret": true, "previous_secret": true, "headers": true, "password_hash": true, "totp_secret": true, "recovery_hashes": true,
-	"lease_owner": true, "lease_until": true, "former_leases": true, "theme": true,
+	"lease_owner": true, "lease_until": true, "theme": true,
 }
 
 // exportedJSON are text columns that hold JSON, which becomes part of the exported row.

@@ -75,7 +75,9 @@ func askedFor(f domain.DeliveryFilter) string {
 		AND n.events || n.past_events LIKE '%"` + string(f.Kind) + `"%') > 0`
 }
 
-// logSQL reads a page of the log. The first argument of c is the company, the
+// logSQL reads a page of the log. Deliveries that were created at the same instant, by
+// different replicas, are in the order of their ids, which may not be that of their sequence:
+// the indexes of the log do not have it. The first argument of c is the company, the
 // second the endpoint if there is one, the last how many rows. SQLite takes a
 // cross join in the order it is written: the walks come first.
 func logSQL(c *conditions, f domain.DeliveryFilter) string {

@@ -131,6 +131,29 @@ func TestClaimGivesDueDeliveriesInOrder(t *testing.T) {
 	})
 }
 
+// Transactions that overlap draw sequences and due times in different orders. Of those that
+// are due longest, twice as many as asked for, the first by sequence are returned.
+func TestDueDeliveriesAreInTheOrderOfTheSequence(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		h := newHook(t, s)
+		h.hire("e", 6)
+		for i, d := range h.claim("me", 10).Due {
+			change(t, s, `UPDATE deliveries SET due_at = $1 WHERE event_id = $2`, d.DueAt.Add(-time.Duration(i)*time.Second), d.Sequence)
+		}
+		leases, err := s.DueDeliveries(t.Context(), h.ask(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"e2", "e3"}, externals(h, leases[0].Due)); diff != "" {
+			t.Errorf("due (- want):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"e0", "e1", "e2"}, externals(h, h.claim("me", 3).Due)); diff != "" {
+			t.Errorf("claimed (- want):\n%s", diff)
+		}
+	})
+}
+
 func TestLeaseOfAnEndpoint(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
