@@ -89,17 +89,17 @@ func (b *deliveryBuffer) woken(now time.Time) {
 	b.fetchAgain = b.started() > 0
 }
 
-// add queues deliveries that were read at the time, at most limit. If there were as
-// many, more may be due.
-func (b *deliveryBuffer) add(due []domain.DueDelivery, limit int, at time.Time) {
+// add queues deliveries of a read that was to return at most limit; 0 means that it was not
+// to return any. If it returned as many, more may be due.
+func (b *deliveryBuffer) add(due []domain.DueDelivery, limit int, readAt time.Time) {
 	if limit > 0 {
 		b.nextFetchAt = time.Time{}
 		if len(due) >= limit {
-			b.nextFetchAt = at
+			b.nextFetchAt = readAt
 		}
 	}
 	if len(b.items) == 0 {
-		b.oldestRead = at
+		b.oldestRead = readAt
 	}
 	for _, item := range due {
 		if !b.unfinished[item.Sequence] {
