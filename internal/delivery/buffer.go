@@ -52,8 +52,8 @@ func newDeliveryBuffer(window int) deliveryBuffer {
 
 func (b *deliveryBuffer) hasUnfinished() bool { return len(b.unfinished) > 0 }
 
-// unrecorded returns how many attempts have ended whose results are not recorded yet.
-func (b *deliveryBuffer) unrecorded() int { return len(b.unfinished) - len(b.items) - b.inFlight }
+// started returns how many attempts are under way or have a result that is not recorded.
+func (b *deliveryBuffer) started() int { return len(b.unfinished) - len(b.items) }
 
 // nextFetch returns when more should be fetched; ok is false if nothing is due, or
 // enough is queued.
@@ -86,20 +86,20 @@ func (b *deliveryBuffer) dueAt(at time.Time) {
 // woken notes that something may be due now.
 func (b *deliveryBuffer) woken(now time.Time) {
 	b.dueAt(now)
-	b.fetchAgain = b.inFlight+b.unrecorded() > 0
+	b.fetchAgain = b.started() > 0
 }
 
-// add queues deliveries that were read at the time, at most limit. If there were as
-// many, more may be due.
-func (b *deliveryBuffer) add(due []domain.DueDelivery, limit int, at time.Time) {
+// add queues deliveries of a read that was to return at most limit; 0 means that it was not
+// to return any. If it returned as many, more may be due.
+func (b *deliveryBuffer) add(due []domain.DueDelivery, limit int, readAt time.Time) {
 	if limit > 0 {
 		b.nextFetchAt = time.Time{}
 		if len(due) >= limit {
-			b.nextFetchAt = at
+			b.nextFetchAt = readAt
 		}
 	}
 	if len(b.items) == 0 {
-		b.oldestRead = at
+		b.oldestRead = readAt
 	}
 	for _, item := range due {
 		if !b.unfinished[item.Sequence] {
@@ -123,7 +123,7 @@ func (b *deliveryBuffer) dropAndFetch(at time.Time) {
 
 // nextReady returns the index of the next delivery that may start, -1 if none may.
 func (b *deliveryBuffer) nextReady() int {
-	if b.inFlight >= b.window || b.unrecorded() >= maxUnrecorded || b.strict && b.inFlight+b.unrecorded() > 0 {
+	if b.inFlight >= b.window || b.started()-b.inFlight >= maxUnrecorded || b.strict && b.started() > 0 {
 		return -1
 	}
 	return slices.IndexFunc(b.items, func(d domain.DueDelivery) bool { return !b.busyEmployees[d.EmployeeID] })
@@ -150,7 +150,7 @@ func (b *deliveryBuffer) markSent(item *domain.DueDelivery) {
 // delivery may be fetched again.
 func (b *deliveryBuffer) markRecorded(item *domain.DueDelivery) {
 	delete(b.unfinished, item.Sequence)
-	if b.fetchAgain && b.inFlight+b.unrecorded() == 0 {
+	if b.fetchAgain && b.started() == 0 {
 		b.fetchAgain = false
 		b.dueAt(time.Now())
 	}

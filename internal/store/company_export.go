@@ -27,12 +27,13 @@ const companyCourses = `(owner_company_id = $1 OR id IN (SELECT g.course_id FROM
 // unexportedTables hold what follows from other rows, or what lives for minutes.
 var unexportedTables = map[string]bool{
 	"totals": true, "total_changes": true, "total_companies": true, "form_submissions": true, "api_request_mentions": true, "erased_mentions": true,
+	"former_leases": true,
 }
 
 // unexportedColumns hold secrets, their hashes, and what only the program itself uses.
 var unexportedColumns = map[string]bool{
 	"hash": true, "previous_hash": true, "secret": true, "previous_secret": true, "headers": true, "password_hash": true, "totp_secret": true, "recovery_hashes": true,
-	"lease_owner": true, "lease_until": true, "former_leases": true, "theme": true,
+	"lease_owner": true, "lease_until": true, "theme": true,
 }
 
 // exportedJSON are text columns that hold JSON, which becomes part of the exported row.

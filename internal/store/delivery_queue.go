@@ -1,9 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -29,47 +30,6 @@ func requestKeys(requests []domain.FetchRequest) []domain.EndpointKey {
 	return keys
 }
 
-// lease is a row of endpoints as a claim reads it.
-type lease struct {
-	domain.EndpointLease
-	until  time.Time
-	former formerLeases
-}
-
-// formerLeases are the leases of an endpoint that ran out and were taken over lately. Their
-// owners may not know that yet, and may still be sending.
-type formerLeases []formerLease
-
-type formerLease struct {
-	Owner string
-	Until time.Time
-}
-
-// keepFormer is how long a former lease is remembered: much longer than an attempt lasts.
-const keepFormer = time.Hour
-
-// takeOver makes owner the owner of the lease.
-func (l *lease) takeOver(owner string, hold time.Duration, now time.Time) {
-	l.former = slices.DeleteFunc(l.former, func(f formerLease) bool {
-		return f.Owner == l.Owner || f.Owner == owner || now.Sub(f.Until) > keepFormer
-	})
-	if l.Owner != "" && l.Owner != owner && now.Sub(l.until) <= keepFormer {
-		l.former = append(l.former, formerLease{l.Owner, l.until})
-	}
-	l.Owner, l.Remaining = owner, hold
-}
-
-func (f formerLeases) encode() string {
-	if len(f) == 0 {
-		return "[]"
-	}
-	out, err := json.Marshal(f)
-	if err != nil {
-		panic(err) // unreachable: names and times always encode
-	}
-	return string(out)
-}
-
 // ClaimEndpoints takes or prolongs the leases that nobody else holds, and reads
 // what is due on those. Of the others it reports who holds them. It does not wait
 // for endpoints that another transaction has locked: those have neither an owner
@@ -79,9 +39,10 @@ func (s *Store) ClaimEndpoints(ctx context.Context, owner string, hold time.Dura
 	for _, r := range requests {
 		byKey[r.Key] = r
 	}
-	var leases []*lease
+	var leases []*domain.EndpointLease
 	err := s.write(ctx, func(tx db.Tx, _ *outbox) error {
 		leases = leases[:0]
+		var ends []time.Time
 		locked := map[domain.EndpointKey]bool{}
 		b := &db.Batch{}
 		rows, args := s.endpointKeys(1, requestKeys(requests))
@@ -92,51 +53,86 @@ func (s *Store) ClaimEndpoints(ctx context.Context, owner string, hold time.Dura
 			return err
 		}, `SELECT company_id, id FROM endpoints JOIN `+rows+` k ON company_id = k.key_company AND id = k.key_id`+
 			s.db.ForUpdate("endpoints")+s.db.SkipLocked(), args...)
-		b.Query(intoLeases(&leases), leaseSQL(rows), args...)
+		b.Query(intoLeases(&leases, &ends), leaseSQL(rows), args...)
 		if err := tx.Send(ctx, b); err != nil {
 			return err
 		}
 		now := tx.Now()
-		var claimed []*lease
+		var claimed []domain.EndpointKey
+		former := map[formerLease]time.Time{}
 		b = &db.Batch{}
-		for _, l := range leases {
+		for i, l := range leases {
 			key := l.Endpoint.Key()
-			switch l.Remaining = l.until.Sub(now); {
+			switch l.Remaining = ends[i].Sub(now); {
 			case locked[key] && (l.Owner == owner || l.Remaining <= 0):
-				l.takeOver(owner, hold, now)
-				claimed = append(claimed, l)
-				s.dueDeliveries(b, &l.EndpointLease, byKey[key], now)
+				if f := (formerLease{key.CompanyID, l.Owner}); l.Owner != "" && l.Owner != owner && ends[i].After(former[f]) {
+					former[f] = ends[i]
+				}
+				l.Owner, l.Remaining = owner, hold
+				claimed = append(claimed, key)
+				s.dueDeliveries(b, l, byKey[key], now)
 			case l.Owner == owner:
 				l.Owner, l.Remaining = "", 0
 			}
 		}
 		if len(claimed) > 0 {
-			rows, args = s.db.ValuesTable(3, db.Columns(claimed,
-				db.IntColumn("key_company", func(l **lease) int64 { return (*l).Endpoint.CompanyID }),
-				db.IntColumn("key_id", func(l **lease) int64 { return (*l).Endpoint.ID }),
-				db.TextColumn("former", func(l **lease) string { return (*l).former.encode() }))...)
-			b.Exec(`UPDATE endpoints SET lease_owner = $1, lease_until = $2, former_leases = k.former FROM `+rows+` k
+			rows, args = s.endpointKeys(3, claimed)
+			b.Exec(`UPDATE endpoints SET lease_owner = $1, lease_until = $2 FROM `+rows+` k
 				WHERE company_id = k.key_company AND id = k.key_id`, append([]any{owner, now.Add(hold)}, args...)...)
+			s.rememberFormer(b, former, now)
 		}
 		tx.SendAndCommit(b)
 		return nil
 	})
-	return endpointLeases(leases), err
+	return values(leases), err
+}
+
+// formerLease names an owner of leases in a company that ran out and were taken over.
+type formerLease struct {
+	company int64
+	owner   string
+}
+
+// keepFormer is how long former leases are remembered: much longer than an attempt lasts.
+const keepFormer = time.Hour
+
+// rememberFormer queues the recording of former leases, with the times at which they ran
+// out. Their owners may not know yet that they lost them, and may still be sending.
+func (s *Store) rememberFormer(b *db.Batch, former map[formerLease]time.Time, now time.Time) {
+	list := slices.SortedFunc(maps.Keys(former), func(x, y formerLease) int {
+		return cmp.Or(cmp.Compare(x.company, y.company), cmp.Compare(x.owner, y.owner))
+	})
+	list = slices.DeleteFunc(list, func(f formerLease) bool { return now.Sub(former[f]) > keepFormer })
+	if len(list) == 0 {
+		return
+	}
+	rows, args := s.db.ValuesTable(1, db.Columns(list,
+		db.IntColumn("company_id", func(f *formerLease) int64 { return f.company }),
+		db.TextColumn("owner", func(f *formerLease) string { return f.owner }),
+		db.TimeColumn("until", func(f *formerLease) time.Time { return former[*f] }))...)
+	b.Exec(`INSERT INTO former_leases (company_id, owner, until) SELECT company_id, owner, until FROM `+rows+` r WHERE 1 = 1
+		ON CONFLICT (company_id, owner) DO UPDATE SET until = excluded.until WHERE former_leases.until < excluded.until`, args...)
+	for i, f := range list {
+		if i == 0 || f.company != list[i-1].company {
+			b.Exec(`DELETE FROM former_leases WHERE company_id = $1 AND until < $2`, f.company, now.Add(-keepFormer))
+		}
+	}
 }
 
 func leaseSQL(rows string) string {
-	return `SELECT ` + endpointColumns + `, lease_owner, lease_until, former_leases
+	return `SELECT ` + endpointColumns + `, lease_owner, lease_until
 		FROM endpoints JOIN ` + rows + ` k ON company_id = k.key_company AND id = k.key_id`
 }
 
 // DueDeliveries reads what is due on endpoints whose leases the caller holds.
 func (s *Store) DueDeliveries(ctx context.Context, requests []domain.FetchRequest) ([]domain.EndpointLease, error) {
 	found := map[domain.EndpointKey]*domain.EndpointLease{}
-	var leases []*lease
+	var leases []*domain.EndpointLease
+	var ends []time.Time
 	now := s.db.Now()
 	b := &db.Batch{}
 	rows, args := s.endpointKeys(1, requestKeys(requests))
-	b.Query(intoLeases(&leases), leaseSQL(rows), args...)
+	b.Query(intoLeases(&leases, &ends), leaseSQL(rows), args...)
 	for _, r := range requests {
 		found[r.Key] = &domain.EndpointLease{}
 		s.dueDeliveries(b, found[r.Key], r, now)
@@ -144,39 +140,27 @@ func (s *Store) DueDeliveries(ctx context.Context, requests []domain.FetchReques
 	if err := s.read(ctx, b); err != nil {
 		return nil, err
 	}
-	for _, l := range leases {
+	for i, l := range leases {
 		due := found[l.Endpoint.Key()]
-		l.Due, l.NextDue, l.Remaining = due.Due, due.NextDue, l.until.Sub(now)
+		l.Due, l.NextDue, l.Remaining = due.Due, due.NextDue, ends[i].Sub(now)
 	}
-	return endpointLeases(leases), nil
+	return values(leases), nil
 }
 
-func intoLeases(leases *[]*lease) func(db.Rows) error {
+func intoLeases(leases *[]*domain.EndpointLease, ends *[]time.Time) func(db.Rows) error {
 	return func(r db.Rows) error {
-		var l lease
-		var former string
-		if err := scanEndpoint(r, &l.Endpoint, &l.Owner, &l.until, &former); err != nil {
-			return err
-		}
-		*leases = append(*leases, &l)
-		return decodeFormer(former, &l.former)
+		var l domain.EndpointLease
+		var until time.Time
+		err := scanEndpoint(r, &l.Endpoint, &l.Owner, &until)
+		*leases, *ends = append(*leases, &l), append(*ends, until)
+		return err
 	}
 }
 
-func decodeFormer(text string, out *formerLeases) error {
-	if text == "[]" { // nearly always
-		return nil
-	}
-	if err := json.Unmarshal([]byte(text), out); err != nil {
-		return fmt.Errorf("decode former leases: %w", err)
-	}
-	return nil
-}
-
-func endpointLeases(in []*lease) []domain.EndpointLease {
-	out := make([]domain.EndpointLease, len(in))
-	for i, l := range in {
-		out[i] = l.EndpointLease
+func values[T any](in []*T) []T {
+	out := make([]T, len(in))
+	for i, p := range in {
+		out[i] = *p
 	}
 	return out
 }
@@ -244,23 +228,9 @@ func (s *Store) ReclaimEndpoints(ctx context.Context) error {
 // or held one that ran out within the given time, whoever took it over since.
 func (s *Store) LeaseOwners(ctx context.Context, company int64, within time.Duration) ([]string, error) {
 	var out []string
-	after := s.db.Now().Add(-within)
 	b := &db.Batch{}
-	b.Query(func(r db.Rows) error {
-		var current formerLease
-		var text string
-		if err := r.Scan(&current.Owner, &current.Until, &text); err != nil {
-			return err
-		}
-		var leases formerLeases
-		err := decodeFormer(text, &leases)
-		for _, l := range append(leases, current) {
-			if l.Owner != "" && l.Until.After(after) && !slices.Contains(out, l.Owner) {
-				out = append(out, l.Owner)
-			}
-		}
-		return err
-	}, `SELECT lease_owner, lease_until, former_leases FROM endpoints WHERE company_id = $1`, company)
+	b.Query(appendColumn(&out), `SELECT lease_owner FROM endpoints WHERE company_id = $1 AND lease_owner <> '' AND lease_until > $2
+		UNION SELECT owner FROM former_leases WHERE company_id = $1 AND until > $2`, company, s.db.Now().Add(-within))
 	err := s.read(ctx, b)
 	return out, err
 }

@@ -22,6 +22,7 @@ import (
 //	company_administrators
 //	sign_in_throttles
 //	endpoints
+//	former_leases
 //	deliveries
 //	events
 //	total_companies

@@ -166,7 +166,8 @@ func TestParameterListsAreShort(t *testing.T) {
 			continue
 		}
 		ast.Inspect(s.file, func(node ast.Node) bool {
-			name, signature := "a function literal", (*ast.FuncType)(nil)
+			name := "a function literal"
+			var signature *ast.FuncType
 			switch f := node.(type) {
 			case *ast.FuncDecl:
 				name, signature = f.Name.Name, f.Type

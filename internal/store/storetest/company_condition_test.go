@@ -17,7 +17,7 @@ import (
 var companyTables = []string{
 	"anonymous_results", "api_request_hours", "api_request_mentions", "api_requests", "assignment_attempts", "assignment_history",
 	"assignments", "audit_entries", "course_grants", "deliveries", "delivery_attempts", "employee_tags",
-	"employees", "endpoints", "erased_mentions", "events", "import_columns", "import_rows", "imports", "job_items", "jobs", "planned_offboardings",
+	"employees", "endpoints", "erased_mentions", "events", "former_leases", "import_columns", "import_rows", "imports", "job_items", "jobs", "planned_offboardings",
 	"redeliveries", "saved_views", "total_changes", "total_companies", "totals",
 }
 

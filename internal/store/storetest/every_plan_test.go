@@ -20,7 +20,7 @@ var growingTables = regexp.MustCompile(`^(accounts|activities|anonymous_results|
 
 // smallTables have few rows of each company, or are emptied all the time.
 var smallTables = regexp.MustCompile(`^(administrators|cache_versions|companies|company_administrators|course_grants|course_modules|course_renames|` +
-	`courses|endpoints|erased_mentions|form_submissions|former_administrators|import_columns|imports|jobs|leases|platform_tokens|redeliveries|saved_views|` +
+	`courses|endpoints|erased_mentions|form_submissions|former_administrators|former_leases|import_columns|imports|jobs|leases|platform_tokens|redeliveries|saved_views|` +
 	`schema_compatibility|sessions|settings|sign_in_links|sign_in_throttles|tokens|total_changes|total_companies|` +
 	`change_clock|counted_together|goose_db_version|messages|sequences|sqlite_sequence)$`)
 

@@ -1,7 +1,12 @@
 -- +goose Up
--- The leases of an endpoint that ran out and were taken over lately, as JSON: their owners may not know it yet, and are
--- asked too to send nothing more about somebody who is erased.
-ALTER TABLE endpoints ADD COLUMN former_leases text NOT NULL DEFAULT '[]';
+-- Leases of endpoints that ran out and were taken over lately. Their owners may not know it yet, and are asked too to send
+-- nothing more about somebody who is erased.
+CREATE TABLE former_leases (
+  company_id bigint NOT NULL REFERENCES companies (id),
+  owner      text NOT NULL,
+  until      timestamptz NOT NULL,
+  PRIMARY KEY (company_id, owner)
+);
 
 -- +goose Down
-ALTER TABLE endpoints DROP COLUMN former_leases;
+DROP TABLE former_leases;
