@@ -113,7 +113,7 @@ var countedOperations = []countedOperation{
 		_, err := f.patch("E1", domain.EmployeePatch{Active: ptr(false)})
 		return err
 	}},
-	{"delete an employee", 31, 34, func(f testCompany, _ domain.Assignment, _ string) error { return f.erase("E0") }},
+	{"delete an employee", 31, 35, func(f testCompany, _ domain.Assignment, _ string) error { return f.erase("E0") }},
 }
 
 // Operations run the same statements in a company of two people and in one of 120.
