@@ -199,8 +199,13 @@ func BenchmarkGrowth(b *testing.B) {
 	}
 }
 
+// maxOperationTime bounds how long the rounds of one operation go on. A list whose total is
+// counted among a million assignments would take minutes.
+const maxOperationTime = 20 * time.Second
+
 // compare sends requests to both companies, in several rounds: the median of their ratios
-// hardly notices what else the machine and the servers do.
+// hardly notices what else the machine and the servers do. A slow operation gets fewer rounds
+// of fewer requests.
 func (op growthOperation) compare(b *testing.B, engine string, small, large *grownCompany) {
 	b.Helper()
 	requests := 30
@@ -211,12 +216,13 @@ func (op growthOperation) compare(b *testing.B, engine string, small, large *gro
 		requests = min(requests, op.requests)
 	}
 	rest()
+	began := time.Now()
+	op.round(b, 1, small, large) // warms up
+	requests = min(requests, max(1, int(maxOperationTime/time.Since(began)/5)))
+	op.round(b, requests, small, large) // warms up too
 	var rounds [][2]cost
-	for i := range 6 {
-		round := op.round(b, requests, small, large)
-		if i > 0 { // the first round warms up
-			rounds = append(rounds, round)
-		}
+	for len(rounds) == 0 || len(rounds) < 5 && time.Since(began) < maxOperationTime {
+		rounds = append(rounds, op.round(b, requests, small, large))
 	}
 	recordFactor(fmt.Sprintf("%s, %s, %d against %d", op.name, engine, large.size, small.size), op.most(), rounds...)
 }
