@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the benchmarks on SQLite and on a private PostgreSQL that writes to disk as in production. Arguments are packages
-# (the load suite, the store, the dispatcher and the encoding of answers by default). BENCH selects benchmarks by name,
+# (the load suite, the store, its caches, the dispatcher and the encoding of answers by default). BENCH selects benchmarks by name,
 # BENCH_FLAGS adds flags of go test.
 # The figures of the load suite are printed as one table and written to bench/latest.json, which is not committed: figures are
 # those of one machine. A verdict that names a time in brackets would be another one by the other time.
@@ -30,7 +30,7 @@ if [ -n "${BENCH_FORM:-}" ]; then
   BENCH_FLAGS="-benchtime=1x ${BENCH_FLAGS:-}"
   [ $# -gt 0 ] || set -- ./test/load/...
 fi
-[ $# -gt 0 ] || set -- ./test/load/... ./internal/store ./internal/delivery ./internal/publicapi ./api/v1
+[ $# -gt 0 ] || set -- ./test/load/... ./internal/store ./internal/service ./internal/delivery ./internal/publicapi ./api/v1
 
 server="" note=$(mktemp)
 finish() {

@@ -290,24 +290,3 @@ func TestLastUse(t *testing.T) {
 		}
 	})
 }
-
-func BenchmarkAuthenticate(b *testing.B) {
-	s := storetest.Open(b, storetest.SQLite(b))
-	company, _, err := service.NewCompanies(s, 0).Create(b.Context(), operator, domain.NewCompany{Name: "Acme", AdminEmail: "anna@x.test"})
-	must(b, "create a company", err)
-	watcher := service.NewWatcher(s, service.WatcherOptions{})
-	tokens := service.NewTokens(s, watcher, service.TokenOptions{})
-	go watcher.Run(b.Context())
-	b.Cleanup(func() { must(b, "close", tokens.Close()) })
-	_, secret, err := tokens.Create(b.Context(), domain.Caller{Company: company, Actor: operator}, domain.NewToken{Name: "HR"})
-	must(b, "create a token", err)
-	ctx := b.Context()
-	b.ReportAllocs()
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			if _, err := tokens.Authenticate(ctx, secret, here.Address); err != nil {
-				b.Error(err)
-			}
-		}
-	})
-}

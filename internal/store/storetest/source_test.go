@@ -54,6 +54,7 @@ func (s sourceStatement) matches(run string) bool {
 // assembled are the statements of which the source has too little to find them by, and
 // what was run if they were.
 var assembled = map[string]*regexp.Regexp{
+	"delivery_record.go: SELECT":   regexp.MustCompile(`^SELECT pg_advisory_xact_lock_shared\(1, CAST\(\?::bigint`),
 	"employee_list.go: SELECT":     regexp.MustCompile(`^SELECT CAST\(.* kind = 'employee' .* AS bigint\)$`),
 	"endpoint.go: SELECT":          regexp.MustCompile(`^SELECT pg_advisory_xact_lock\(1, CAST\(\?::bigint`),
 	"filter.go: SELECT":            regexp.MustCompile(`^SELECT CAST\(.* kind = 'status' .* AS bigint\), CAST\(`),
