@@ -41,7 +41,7 @@ func (p *page) assignInput(values url.Values) (view.AssignForm, domain.People, d
 	return form, who, in
 }
 
-// assignPeople reads who is chosen: everyone, a list of employees, or people by
+// assignPeople returns the chosen people: everyone, a list of employees, or people by
 // checkbox, tag and pasted id.
 func assignPeople(values url.Values, form *view.AssignForm) domain.People {
 	who := domain.People{All: form.Everyone}
